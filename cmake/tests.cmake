@@ -18,6 +18,7 @@ target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime do
 set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+target_compile_definitions(lunagrad-tests PRIVATE ${SIMD_DEFINITION})
 precompile_headers(lunagrad-tests <doctest/doctest.h>)
 set_source_files_properties(tests/main.cpp tests/gpu/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 if(LUNAGRAD_SANITIZE MATCHES undefined)
@@ -71,7 +72,7 @@ else()
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
   add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,*test_pages*,${SCRIPT_TESTS}")
   add_test(NAME script COMMAND lunagrad-tests "-sf=${SCRIPT_TESTS}")
-  if(NOT LUNAGRAD_SANITIZE)  # the pages are those of a release build
+  if(NOT LUNAGRAD_SANITIZE)  # the pages show a release build
     add_test(NAME pages COMMAND lunagrad-tests "-sf=*test_pages*")
   endif()
   if(LUNAGRAD_SANITIZE)
@@ -142,8 +143,10 @@ endif()
 # The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
 add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
 set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")
-# Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+# The words of comments and documents.
+add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
+# Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})
 add_test(NAME onnx-models COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/models.lua -- ${ONNX_MODELS})
@@ -200,7 +203,7 @@ if(TARGET lunagrad-gpu)
     # Three entries, two of which run in parallel. Mesa's CPU driver compiles shaders that its cache lacks in one
     # thread, which takes minutes in a fresh clone and after a change of many shaders, and a process keeps all shaders
     # that it compiled: gigabytes.
-    set(GPU_SAMPLES "*test_samples*,*test_attention*,*test_turns*,*test_folds*,*test_losses*,*test_long_rows*")
+    set(GPU_SAMPLES "*test_samples*,*test_attention*,*test_turns*,*test_reductions*,*test_losses*,*test_long_rows*")
     set(GPU_A_TO_E "*test_a*,*test_b*,*test_c*,*test_d*,*test_e*")
     add_test(NAME gpu-samples COMMAND lunagrad-gpu-tests "-sf=${GPU_SAMPLES}")
     add_test(NAME gpu-a-to-e COMMAND lunagrad-gpu-tests "-sf=${GPU_A_TO_E}" "-sfe=${GPU_SAMPLES}")
@@ -214,7 +217,7 @@ if(TARGET lunagrad-gpu)
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
   # Scripts that the CPU tests run, with a GPU as the default device.
-  foreach(NAME ends functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows sealed
+  foreach(NAME ends functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows captured_graph
           surgery range)
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
              COMMAND lunagrad test ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)

@@ -76,8 +76,8 @@ class VulkanContext {
   ~VulkanContext();
   VulkanContext(const VulkanContext&) = delete;
 
-  // Returns a memory type of the mask `allowed` with all flags of `required`, and also with those of
-  // `preferred` if there is one. Throws an Error of kind memory if there is none.
+  // Returns a memory type of the mask `allowed` with all flags of `required`, and the flags of `preferred`
+  // too if there is such a type. Throws an Error of kind memory if there is none.
   uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
                        VkMemoryPropertyFlags preferred) const;
   VkDeviceSize heap_size() const;  // bytes of the largest device-local heap

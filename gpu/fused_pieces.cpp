@@ -53,7 +53,7 @@ std::string rounded(const std::string& value, DType type) {
 
 std::string type_number(DType type) { return text(int(type), "u"); }
 
-std::string sealed(const std::string& value, DType type) { return "sealed(" + rounded(value, type) + ")"; }
+std::string opaque(const std::string& value, DType type) { return "opaque(" + rounded(value, type) + ")"; }
 
 std::string member_value(const FusedMember& member, size_t i,
                          const std::function<std::string(size_t)>& operand) {
@@ -69,7 +69,7 @@ std::string member_value(const FusedMember& member, size_t i,
     if (kRowTexts[member.use.row].boolean && member.use.gradient < 0) value = "(" + value + " ? 1.0 : 0.0)";
   }
   if (member.result == DType::boolean && !member.use) value = "(" + value + " != 0.0 ? 1.0 : 0.0)";
-  return sealed(value, member.result);
+  return opaque(value, member.result);
 }
 
 std::string fused_beginning(const FusedShape& shape) {
@@ -96,7 +96,7 @@ std::string fused_beginning(const FusedShape& shape) {
       shape.dims + 1, "];\nint64_t stride[", shape.walks + 1, "][", shape.dims + 1,
       "];\n"
       // `zero` is 0, which the compiler cannot know. So it does not contract operations across two members.
-      "T sealed(T x) { return uintBitsToFloat(floatBitsToUint(x) ^ zero); }\n"
+      "T opaque(T x) { return uintBitsToFloat(floatBitsToUint(x) ^ zero); }\n"
       "int64_t place(uint index, uint walk) {\n"
       "  int64_t at = 0;\n"
       "  [[unroll]] for (int d = ",

@@ -17,7 +17,7 @@ std::string fused_variables(const FusedShape&);
 std::string type_number(DType);
 // A result as the next member reads it from memory: rounded to its type. The compiler does not contract it
 // with operations of another member.
-std::string sealed(const std::string& value, DType);
+std::string opaque(const std::string& value, DType);
 // The result of an elementwise member. `operand` returns the text of an operand.
 std::string member_value(const FusedMember&, size_t i, const std::function<std::string(size_t k)>& operand);
 

@@ -23,9 +23,9 @@ class RowsText {
     std::string whole = fused_beginning(shape_);
     whole +=
         "shared vec2 meeting[256];\n"
-        "T fold_product(T a, T b) { return a * b; }\n"
-        "T fold_largest(T a, T b) { return lg_max(a, b); }\n"
-        "T fold_smallest(T a, T b) { return lg_min(a, b); }\n";
+        "T reduce_product(T a, T b) { return a * b; }\n"
+        "T reduce_largest(T a, T b) { return lg_max(a, b); }\n"
+        "T reduce_smallest(T a, T b) { return lg_min(a, b); }\n";
     whole += "void main() {\n" + fused_variables(shape_) + loads(Kind::number) + loads(Kind::single);
     whole += text("  const uint kAlong = ", shape_.along, ", side = 256 / kAlong;\n",
                   "  const uint rows = arguments.count, columns = arguments.columns;\n"
@@ -47,7 +47,7 @@ class RowsText {
  private:
   // Type of the part of a row that an invocation takes in one turn.
   const char* piece() const { return shape_.vector ? "vec4" : "T"; }
-  bool is_fold(size_t i) const { return shape_.members[i].fold != RowFold::Kind::none; }
+  bool is_reduction(size_t i) const { return shape_.members[i].reduction != RowReduction::Kind::none; }
   bool is_held(size_t i) const { return shape_.members[i].outlasts && !shape_.members[i].row; }
 
   // Loads the operands of this kind: once, or once for each row.
@@ -106,20 +106,20 @@ class RowsText {
 
   // The loads, elements and partial reductions of a stage.
   std::string elements_of(int stage) const {
-    std::string declared, loaded, outputs, compute, store, folds;
+    std::string declared, loaded, outputs, compute, store, reductions;
     for (size_t i = 0; i < shape_.members.size(); ++i) {
       const FusedMember& member = shape_.members[i];
-      if (member.stage != stage || (member.row && !is_fold(i))) continue;
+      if (member.stage != stage || (member.row && !is_reduction(i))) continue;
       for (size_t k = 0; k < 5; ++k) {
         if (!is_per_element(member.operands[k])) continue;
         declared += text("    ", piece(), " ", name_of(i, k), "[", shape_.turns, "];\n");
         loaded += load(i, k);
       }
-      if (is_fold(i)) {
-        declared += member.fold == RowFold::Kind::sum
-                        ? text("    vec2 s", i, " = vec2(sealed(0.0), 0.0);\n")
-                        : text("    T s", i, " = sealed(", identity(member.fold), ");\n");
-        folds += fold_piece(i);
+      if (is_reduction(i)) {
+        declared += member.reduction == RowReduction::Kind::sum
+                        ? text("    vec2 s", i, " = vec2(opaque(0.0), 0.0);\n")
+                        : text("    T s", i, " = opaque(", identity(member.reduction), ");\n");
+        reductions += reduce_piece(i);
         continue;
       }
       const char* const lane = shape_.vector ? "[j]" : "";
@@ -144,31 +144,33 @@ class RowsText {
     const char* const each =
         shape_.vector ? "      [[unroll]] for (uint j = 0; j < 4; ++j) {\n" : "      {\n";
     const std::string computed = compute.empty() ? "" : outputs + each + compute + "      }\n" + store;
-    if (!computed.empty() || !folds.empty()) lines += turns(computed + folds);
+    if (!computed.empty() || !reductions.empty()) lines += turns(computed + reductions);
     return lines;
   }
 
-  static const char* identity(RowFold::Kind fold) {
-    return fold == RowFold::Kind::product   ? "1.0"
-           : fold == RowFold::Kind::largest ? "-infinity()"
-                                            : "infinity()";
+  static const char* identity(RowReduction::Kind reduction) {
+    return reduction == RowReduction::Kind::product   ? "1.0"
+           : reduction == RowReduction::Kind::largest ? "-infinity()"
+                                                      : "infinity()";
   }
-  static std::string both(RowFold::Kind fold, const std::string& a, const std::string& b) {
-    const char* const name = fold == RowFold::Kind::product   ? "product"
-                             : fold == RowFold::Kind::largest ? "largest"
-                                                              : "smallest";
-    return text("fold_", name, "(", a, ", ", b, ")");
+  static std::string both(RowReduction::Kind reduction, const std::string& a, const std::string& b) {
+    const char* const name = reduction == RowReduction::Kind::product   ? "product"
+                             : reduction == RowReduction::Kind::largest ? "largest"
+                                                                        : "smallest";
+    return text("reduce_", name, "(", a, ", ", b, ")");
   }
 
   // Like with() and with_vector() of reduce_f32.comp; the second part of a sum covers values out of f32's
   // range.
-  std::string fold_piece(size_t i) const {
+  std::string reduce_piece(size_t i) const {
     const FusedMember& member = shape_.members[i];
     const FusedOperand& x = member.operands[0];
     const std::string v = x.kind == Kind::member ? text("h", int(x.index), "[k]") : name_of(i, 0) + "[k]";
-    if (member.fold == RowFold::Kind::sum)
+    if (member.reduction == RowReduction::Kind::sum)
       return text("      s", i, " = ", shape_.vector ? "with_four" : "with_one", "(s", i, ", ", v, ");\n");
-    const auto of_two = [&](const std::string& a, const std::string& b) { return both(member.fold, a, b); };
+    const auto of_two = [&](const std::string& a, const std::string& b) {
+      return both(member.reduction, a, b);
+    };
     const std::string whole =
         shape_.vector ? of_two(of_two(v + ".x", v + ".y"), of_two(v + ".z", v + ".w")) : v;
     return text("      s", i, " = ", of_two(text("s", i), whole), ";\n");
@@ -180,13 +182,13 @@ class RowsText {
     for (size_t i = 0; i < shape_.members.size(); ++i) {
       const FusedMember& member = shape_.members[i];
       if (!member.row || member.stage != stage) continue;
-      if (is_fold(i)) {
+      if (is_reduction(i)) {
         if (shape_.along > 1) lines += meet(i);
         const std::string factor = text("n", int(member.first_param));
-        const std::string value = member.fold == RowFold::Kind::sum
+        const std::string value = member.reduction == RowReduction::Kind::sum
                                       ? text("end_of_sum(s", i, ", ", factor, ")")
                                       : text("s", i, " * ", factor);
-        lines += text("    const T r", i, " = ", sealed(value, member.result), ";\n");
+        lines += text("    const T r", i, " = ", opaque(value, member.result), ";\n");
       } else {
         lines += text("    const T r", i, " = ",
                       member_value(member, i, [&](size_t k) { return operand(i, k); }), ";\n");
@@ -200,15 +202,15 @@ class RowsText {
 
   // Like the end of main() in reduce.glsl.
   std::string meet(size_t i) const {
-    const RowFold::Kind fold = shape_.members[i].fold;
-    const bool sum = fold == RowFold::Kind::sum;
+    const RowReduction::Kind reduction = shape_.members[i].reduction;
+    const bool sum = reduction == RowReduction::Kind::sum;
     const std::string part = sum ? "" : ".x";
     const std::string own = "meeting[gl_LocalInvocationID.x]" + part;
     const std::string other = "meeting[gl_LocalInvocationID.x + apart]" + part;
     return text("    barrier();\n    ", own, " = s", i,
                 ";\n    [[unroll]] for (uint apart = kAlong / 2; apart > 0; ",
                 "apart /= 2) {\n      barrier();\n      if (along < apart) ", own, " = ",
-                sum ? "added_sums(" + own + ", " + other + ")" : both(fold, own, other),
+                sum ? "added_sums(" + own + ", " + other + ")" : both(reduction, own, other),
                 ";\n    }\n    barrier();\n    s", i, " = meeting[beside * kAlong]", part, ";\n");
   }
 

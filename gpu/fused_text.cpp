@@ -113,7 +113,7 @@ std::string signature(const FusedShape& shape) {
   add(shape.dims), add(shape.along), add(shape.along >> 8), add(shape.turns), add(shape.turns >> 8);
   for (const FusedMember& member : shape.members) {
     add(member.use.row), add(member.use.row >> 8), add(member.use.gradient), add(member.result);
-    add(member.first_param), add(member.store), add(member.fold), add(member.row), add(member.stage);
+    add(member.first_param), add(member.store), add(member.reduction), add(member.row), add(member.stage);
     for (const FusedOperand& x : member.operands) add(x.kind), add(x.index), add(x.walk), add(x.type);
   }
   return key;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/elementwise/elementwise.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad::gpu {
 
@@ -33,7 +33,7 @@ struct FusedMember {
   int8_t store = -1;        // index of the address that gets the result; -1: none
   FusedOperand operands[5];
   // For a group in rows; see RowGroup. The value of a reduction is multiplied by the number `first_param`.
-  RowFold::Kind fold = RowFold::Kind::none;
+  RowReduction::Kind reduction = RowReduction::Kind::none;
   bool row = false, outlasts = false;
   uint8_t stage = 0;
 };

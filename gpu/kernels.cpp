@@ -71,11 +71,11 @@ double Launch::expected_time() const {
          std::max(double(bytes_) / rates.bytes, products_ / (kShareOfProducts * rates.multiply_adds()));
 }
 
-void Launch::run(const ShaderCode& code, Constants constants, Groups groups, Bytes arguments, Bytes hot) {
+void Launch::run(const ShaderCode& code, Constants constants, Groups groups, Bytes arguments, Bytes push) {
   Pipeline& pipeline = recorder_.pipelines.get(code, constants);
   ++pipeline.dispatches;
   for (Range* const range : replaced_) range->spoiled = nullptr;
-  recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
+  recorder_.stream.dispatch(pipeline, groups, arguments, push, std::span(reads_.data(), reads_.size()),
                             std::span(writes_.data(), writes_.size()), expected_time());
 }
 

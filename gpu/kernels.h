@@ -83,13 +83,13 @@ class Launch {
   // Sets the number of f32 multiply-adds. To be called when arithmetic takes longer than memory access.
   void multiplies(double count) { products_ = count; }
 
-  // Records one dispatch. `arguments` have the layout of the shader's argument block. `hot` are its push
+  // Records one dispatch. `arguments` have the layout of the shader's argument block. `push` are its push
   // constants after the address of that block. Both have scalar layout.
   template <ShaderConstants C>
-  void run(const C& constants, Groups groups, Bytes arguments, Bytes hot = {}) {
-    run(shader_of<C>(), constants.values(), groups, arguments, hot);
+  void run(const C& constants, Groups groups, Bytes arguments, Bytes push = {}) {
+    run(shader_of<C>(), constants.values(), groups, arguments, push);
   }
-  void run(const ShaderCode&, Constants, Groups, Bytes arguments, Bytes hot = {});
+  void run(const ShaderCode&, Constants, Groups, Bytes arguments, Bytes push = {});
   // For shaders whose workgroups compute one item each (shaders/turns.glsl). Splits the items into several
   // dispatches if one would take longer than kLongestBatch.
   template <ShaderConstants C>

@@ -49,7 +49,8 @@ const ShaderCode& find_shader(std::string_view name) {
 
 PipelineMaker::PipelineMaker(VulkanContext& context) : context_(context) {
   vkGetPhysicalDeviceProperties(context.physical.handle, &properties_);
-  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress) + kHotBytes};
+  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                 sizeof(VkDeviceAddress) + kPushConstantBytes};
   VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
   layout.pushConstantRangeCount = 1;
   layout.pPushConstantRanges = &push;

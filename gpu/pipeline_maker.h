@@ -36,7 +36,7 @@ const ShaderCode* embedded_shader(std::string_view name);  // null if there is n
 const ShaderCode& find_shader(std::string_view name);      // Error of kind device if there is none
 
 // Most bytes of push constants that a shader may have after the address of its arguments.
-inline constexpr size_t kHotBytes = 64;
+inline constexpr size_t kPushConstantBytes = 64;
 
 struct PipelineKey {
   ShaderCode code;

@@ -40,7 +40,7 @@ void emit_extension(Words& to, std::string_view name) {
   emit(to, kOpExtension, {}, letters);
 }
 
-// Emits an instruction with its memory access operands, except those of the Vulkan memory model.
+// Emits an instruction with its memory access operands, without the operands of the Vulkan memory model.
 void emit_access(Words& to, uint32_t opcode, std::initializer_list<uint32_t> operands,
                  std::span<const uint32_t> access) {
   Words plain;

@@ -119,7 +119,7 @@ void Stream::write(bool for_host) {
       if (bound != pipeline)
         context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
       bound = pipeline;
-      static_assert(offsetof(Dispatch, hot) == offsetof(Dispatch, arguments) + sizeof dispatch->arguments);
+      static_assert(offsetof(Dispatch, push) == offsetof(Dispatch, arguments) + sizeof dispatch->arguments);
       context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                      uint32_t(sizeof dispatch->arguments) + dispatch->hot_bytes,
                                      &dispatch->arguments);
@@ -264,19 +264,19 @@ void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> r
     note();
 }
 
-void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
+void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes push,
                       std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
   // Submit before a piece of the ring is taken, as in await_uploads().
   if (!recorded_.empty() && expected_ + expected > kLongestBatch) submit();
   await_uploads(reads, writes);
-  Dispatch work{&pipeline, groups, 0, {}, uint32_t(hot.size())};
+  Dispatch work{&pipeline, groups, 0, {}, uint32_t(push.size())};
   if (!arguments.empty()) {
     const Ring::Piece block = take(arguments_, arguments.size());
     std::memcpy(block.mapped, arguments.data(), arguments.size());
     work.arguments = block.address;
   }
-  assert(hot.size() <= kHotBytes);
-  std::copy(hot.begin(), hot.end(), work.hot.begin());
+  assert(push.size() <= kPushConstantBytes);
+  std::copy(push.begin(), push.end(), work.push.begin());
   record(pipeline.name, work, reads, writes);
   expected_ += expected;
   submit_if_full();

@@ -71,8 +71,8 @@ class Stream {
   Stream(const Stream&) = delete;
 
   // Records a dispatch. `arguments` are copied to the device. The push constants are the address of that
-  // copy, then `hot` (at most kHotBytes). `expected` is the expected time in ns.
-  void dispatch(Pipeline&, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
+  // copy, then `push` (at most kPushConstantBytes). `expected` is the expected time in ns.
+  void dispatch(Pipeline&, Groups, Bytes arguments, Bytes push, std::span<Range* const> reads,
                 std::span<Range* const> writes, double expected);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits for the copy
@@ -103,7 +103,7 @@ class Stream {
     Pipeline* pipeline;
     Groups groups;
     VkDeviceAddress arguments;
-    std::array<std::byte, kHotBytes> hot;
+    std::array<std::byte, kPushConstantBytes> push;
     uint32_t hot_bytes;
   };
   struct Copy {

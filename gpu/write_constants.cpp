@@ -101,7 +101,7 @@ Source parse(const fs::path& path) {
 
 // "f(a), f(b), f(c)".
 template <class List, class F>
-std::string joined(const List& list, F&& f) {
+std::string join(const List& list, F&& f) {
   std::string text;
   for (const auto& element : list) text += (text.empty() ? "" : ", ") + f(element);
   return text;
@@ -174,7 +174,7 @@ class Shaders {
       out << "  static constexpr std::string_view kShader = \"" << fs::path(file).stem().string() << "\";\n";
     write_literals(out, literals);
     const std::string name = struct_name(file), array = text("std::array<uint32_t, ", constants.size(), ">");
-    const auto all_of = [&](auto&& f) { return joined(constants, f); };
+    const auto all_of = [&](auto&& f) { return join(constants, f); };
     out << "  static constexpr " << array << " kIds{"
         << all_of([](const auto& entry) { return std::to_string(entry.first); }) << "};\n";
     for (const auto& [id, constant] : constants) {

@@ -32,7 +32,8 @@ void Context::refuse_change(const char* what) {
 
 void Context::refuse_reading() {
   fail(
-      "compile: a sealed function must not read a value, since its script does not run in every step; return "
+      "compile: a captured function must not read a value, since its script does not run in every step; "
+      "return "
       "the "
       "tensor, and read it outside");
 }

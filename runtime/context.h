@@ -55,14 +55,14 @@ struct Context : ContextState {
   // The queue of deferred calls; null: each call is eager (deferral/defer.h).
   CallQueue* queue = nullptr;
   // A graph is being captured: reading a value is an Error (deferral/recording.h).
-  bool values_sealed = false;
+  bool capturing = false;
   // Any thread may set it; kernels check it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
 
   ContextState& state() { return *this; }
 
   void check_may_read() const {  // Error while a graph is captured
-    if (values_sealed) [[unlikely]]
+    if (capturing) [[unlikely]]
       refuse_reading();
   }
   void check_stop() const;                         // Error of kind cancelled when stop_requested

@@ -120,7 +120,7 @@ struct Call {
 
 // Elementwise calls and row reductions that a device computes together. When an operand is the result of an
 // earlier member, it has that result's elements in the same order, or repeats one element for each row
-// (row_fold.h).
+// (row_reduction.h).
 struct CallGroup {
   struct Member {
     const Call* call;

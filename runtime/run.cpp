@@ -351,7 +351,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
     call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
   }
   x.storage().mark_written(op.name);
-  if (replaced) x.storage().torn_by = nullptr;
+  if (replaced) x.storage().half_written_by = nullptr;
   const uint64_t elapsed = ticks() - start;
   if (context().trace) context().trace->ran(call, elapsed);
   if (guarded) check_written(call, before);

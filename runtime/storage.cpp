@@ -98,19 +98,19 @@ void Storage::mark_written(const char* op) {
 
 void Storage::mark_torn(const char* op) {
   mark_written(op);
-  torn_by = op;
+  half_written_by = op;
 }
 
-// torn_by of a parameter that was resharded (tape/lent.h).
-extern const char* const kTakenBack = "a sharded model";
+// half_written_by of a parameter that was resharded (tape/unsharded.h).
+extern const char* const kResharded = "a sharded model";
 
 void Storage::refuse_torn(const char* op) const {
-  if (torn_by == kTakenBack)
+  if (half_written_by == kResharded)
     fail(op,
          ": a parameter of a sharded model is whole only while its group runs; model:state_dict() gives "
          "whole tensors at any time");
   const std::string place = last_write.known() ? " at " + to_string(last_write) : "";
-  fail(op, ": a tensor was written only in part, since ", torn_by, " was stopped", place,
+  fail(op, ": a tensor was written only in part, since ", half_written_by, " was stopped", place,
        "; copy_ or fill_ makes it whole");
 }
 

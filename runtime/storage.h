@@ -56,14 +56,14 @@ class Storage final : public Counted, public Pooled<Storage> {
   const char* last_writer = "";  // name of the op of the last in-place write
   SourceLine last_write;         // script line of the last in-place write
   // The op that was stopped or failed during an in-place write here; null when the values are complete.
-  const char* torn_by = nullptr;
+  const char* half_written_by = nullptr;
 
   // Call this after any change to the bytes of an existing tensor.
   void mark_written(const char* op);
   void mark_torn(const char* op);
   // Error "op: …" when an in-place write did not finish.
   void check_whole(const char* op) const {
-    if (torn_by) [[unlikely]]
+    if (half_written_by) [[unlikely]]
       refuse_torn(op);
   }
 

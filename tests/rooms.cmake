@@ -10,7 +10,7 @@
 # (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h, primitives.h and
 # row_kernel() of cpu/row_kernel.h (ops/).
 files(runtime/op          runtime/op runtime/called runtime/primitives runtime/product_planner runtime/user_kernel runtime/in_place
-                          runtime/row_fold runtime/script_numbers)
+                          runtime/row_reduction runtime/script_numbers)
 files(runtime/run         runtime/run)
 files(runtime/ops         runtime/ops)
 room(runtime)
@@ -63,10 +63,10 @@ room(script/session       runtime runtime/dist runtime/io runtime/tape script sc
                           script/inspect script/leaks script/lua script/meta script/profile script/run script/time
                           script/view)
 room(script/distributed   runtime/dist runtime/tape script/lua)
-room(script/replay        runtime runtime/deferral runtime/tape script/lua)
+room(script/deferral        runtime runtime/deferral runtime/tape script/lua)
 room(script/surgery       runtime script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
-                          script/files script/lua script/meta script/onnx script/replay script/session script/surgery)
+                          script/files script/lua script/meta script/onnx script/deferral script/session script/surgery)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/sweep)
 room(script/cli/history   runtime runtime/io script script/bundle script/check script/cli/base script/cli/command

@@ -9,9 +9,9 @@
 #include "gpu/kernels/attention_products.h"
 #include "gpu/kernels/attention_tiles.h"
 #include "gpu/kernels/attention_units.h"
-#include "gpu/kernels/halves.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/reduce.h"
+#include "gpu/kernels/through_f32.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {

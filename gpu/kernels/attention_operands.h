@@ -36,7 +36,7 @@ struct AttentionRows {
   int64_t batch[kMostBatchDims];
 };
 
-// The arguments of attention.comp and attention_units.comp, and below those of their gradients.
+// The arguments of attention.comp and attention_units.comp; below, the arguments of their gradients.
 struct AttentionArguments {
   AttentionRows q, k, v, result;
   uint64_t lse;

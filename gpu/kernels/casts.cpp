@@ -13,7 +13,7 @@ struct Entry {
   uint32_t count;
   uint32_t first_block;
 };
-struct Hot {
+struct PushConstants {
   uint32_t tensors, blocks;
 };
 constexpr uint32_t kBlock = 1024;
@@ -31,19 +31,19 @@ void run(std::span<const CallGroup::Member> members, Recorder& recorder) {
   Launch launch(recorder);
   std::vector<Entry> entries;
   entries.reserve(members.size());
-  Hot hot{uint32_t(members.size()), 0};
+  PushConstants push{uint32_t(members.size()), 0};
   bool in_fours = true;
   for (const CallGroup::Member& member : members) {
     const Tensor &x = member.call->input(0), &y = member.call->output();
-    const Entry entry{launch.writes(y), launch.reads(x), uint32_t(y.numel()), hot.blocks};
+    const Entry entry{launch.writes(y), launch.reads(x), uint32_t(y.numel()), push.blocks};
     in_fours = in_fours && entry.count % 4 == 0 && moves_in_fours(result_type, entry.result) &&
                moves_in_fours(type, entry.operand);
-    hot.blocks += (entry.count + kBlock - 1) / kBlock;
+    push.blocks += (entry.count + kBlock - 1) / kBlock;
     entries.push_back(entry);
   }
   launch.run(
       shaders::Casts{.result_type = uint32_t(result_type), .type = uint32_t(type), .in_fours = in_fours},
-      {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
+      {group_count(push.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(push));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Independent casts between floats (runtime/deferral/wide.h), in one dispatch.
+// Independent casts between floats (runtime/deferral/cast_units.h), in one dispatch.
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {

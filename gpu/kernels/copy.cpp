@@ -13,7 +13,7 @@ namespace lunagrad::gpu {
 namespace {
 
 // Push constants of copy.comp.
-struct Hot {
+struct PushConstants {
   uint64_t result;
   uint64_t operand;
   uint32_t count;
@@ -52,8 +52,8 @@ struct Units {
 // Joins each `many` adjacent elements into one unit, if both sides allow it. `bytes` and `from_bytes`: sizes
 // of a unit in the result and the operand.
 bool join(Units& units, uint32_t many, uint64_t bytes, uint64_t from_bytes, bool number) {
-  Units joined = units;
-  Iteration& space = joined.space;
+  Units merged = units;
+  Iteration& space = merged.space;
   const int last = std::max(space.dims, 1) - 1;
   bool backwards = false;
   if (space.dims == 0) {
@@ -73,12 +73,12 @@ bool join(Units& units, uint32_t many, uint64_t bytes, uint64_t from_bytes, bool
     if (space.size[last] == 1 && last > 0) --space.dims;
   }
   if (backwards) {
-    joined.reversed = uint32_t(bytes / many);
-    joined.ends.operand -= bytes - joined.reversed;
+    merged.reversed = uint32_t(bytes / many);
+    merged.ends.operand -= bytes - merged.reversed;
   }
-  if (joined.ends.result % bytes != 0 || (!number && joined.ends.operand % from_bytes != 0)) return false;
+  if (merged.ends.result % bytes != 0 || (!number && merged.ends.operand % from_bytes != 0)) return false;
   space.count /= many;
-  units = joined;
+  units = merged;
   return true;
 }
 
@@ -200,8 +200,8 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   for (int d = 0; d < space.dims; ++d) arguments.by[d] = Divisor(space.size[d]);
   std::memcpy(arguments.size, space.size, sizeof space.size);
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
-  const Hot hot{units.ends.result, units.ends.operand, uint32_t(space.count), 0};
-  const Visit visit = visit_elements(hot.count, recorder);
+  const PushConstants push{units.ends.result, units.ends.operand, uint32_t(space.count), 0};
+  const Visit visit = visit_elements(push.count, recorder);
   launch.run(Copy{.dims = uint32_t(space.dims),
                   .result_type = result_type,
                   .type = type,
@@ -210,7 +210,8 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
                   .unit = units.unit,
                   .reversed = units.reversed,
                   .far = reaches_far(space)},
-             {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
+             {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0),
+             bytes_of(push));
 }
 
 Changed::Changed(const Tensor& out, const Tensor& x, Recorder& recorder)

@@ -5,11 +5,11 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Hot {
+struct PushConstants {
   uint64_t result, sequence, values;
   uint32_t count, each, n, step;
 };
-static_assert(sizeof(Hot) <= kHotBytes);
+static_assert(sizeof(PushConstants) <= kPushConstantBytes);
 
 bool supports(const Call& call) {
   const Tensor &rows = call.input(0), &values = call.input(1);
@@ -21,16 +21,16 @@ void run(const Call& call, Recorder& recorder) {
   const Tensor rows = contiguous(call.input(0)), values = contiguous(call.input(1));
   const bool shared = rows.ndim() == 1;
   Launch launch(recorder);
-  Hot hot{};
-  hot.result = launch.writes(call.output());
-  hot.sequence = launch.reads(rows);
-  hot.values = launch.reads(values);
-  hot.count = uint32_t(values.numel());
-  hot.each = shared ? hot.count : uint32_t(values.size(-1));
-  hot.n = uint32_t(rows.size(-1));
-  hot.step = shared ? 0 : hot.n;
+  PushConstants push{};
+  push.result = launch.writes(call.output());
+  push.sequence = launch.reads(rows);
+  push.values = launch.reads(values);
+  push.count = uint32_t(values.numel());
+  push.each = shared ? push.count : uint32_t(values.size(-1));
+  push.n = uint32_t(rows.size(-1));
+  push.step = shared ? 0 : push.n;
   launch.run(shaders::Search{.type = uint32_t(rows.dtype()), .right = call.flag(0)},
-             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
+             {groups_for(push.count, recorder)}, {}, bytes_of(push));
 }
 
 }  // namespace

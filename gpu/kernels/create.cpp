@@ -30,13 +30,13 @@ void run_ones(const Call& call, Recorder& recorder) {
 }
 void run_empty(const Call&, Recorder&) {}
 
-struct RampHot {
+struct RampPushConstants {
   uint64_t result;
   int64_t whole_first, whole_step;
   float first[2], last[2], step[4];
   uint32_t count, turn;
 };
-static_assert(sizeof(RampHot) <= kHotBytes);
+static_assert(sizeof(RampPushConstants) <= kPushConstantBytes);
 
 // Splits a double into a sum of floats with `bits` significant bits each, largest first.
 template <size_t n>
@@ -48,12 +48,12 @@ void split(double value, int bits, float (&parts)[n]) {
     value -= double(part);
   }
 }
-void launch_ramp(const Tensor& out, RampHot hot, bool whole, Recorder& recorder) {
+void launch_ramp(const Tensor& out, RampPushConstants push, bool whole, Recorder& recorder) {
   Launch launch(recorder);
-  hot.result = launch.writes(out);
-  hot.count = uint32_t(out.numel());
-  launch.run(shaders::Ramp{.type = uint32_t(out.dtype()), .whole = whole}, {groups_for(hot.count, recorder)},
-             {}, bytes_of(hot));
+  push.result = launch.writes(out);
+  push.count = uint32_t(out.numel());
+  launch.run(shaders::Ramp{.type = uint32_t(out.dtype()), .whole = whole}, {groups_for(push.count, recorder)},
+             {}, bytes_of(push));
 }
 
 double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
@@ -75,17 +75,17 @@ struct Range {
 };
 
 // Push constants of ramp_whole.comp, which computes in double precision and truncates to integers.
-struct WholeRampHot {
+struct WholeRampPushConstants {
   uint64_t result;
   double first, last, step;
   uint32_t count, turn;
 };
-void launch_whole_ramp(const Tensor& out, WholeRampHot hot, Recorder& recorder) {
+void launch_whole_ramp(const Tensor& out, WholeRampPushConstants push, Recorder& recorder) {
   Launch launch(recorder);
-  hot.result = launch.writes(out);
-  hot.count = uint32_t(out.numel());
-  launch.run(shaders::RampWhole{.type = uint32_t(out.dtype())}, {groups_for(hot.count, recorder)}, {},
-             bytes_of(hot));
+  push.result = launch.writes(out);
+  push.count = uint32_t(out.numel());
+  launch.run(shaders::RampWhole{.type = uint32_t(out.dtype())}, {groups_for(push.count, recorder)}, {},
+             bytes_of(push));
 }
 
 bool cuts_arange(const Call& call) { return is_integral(call.output().dtype()) && !Range(call).whole; }
@@ -96,16 +96,16 @@ void run_arange(const Call& call, Recorder& recorder) {
         call.output(),
         {.first = real_of(range.start), .step = real_of(range.step), .turn = uint32_t(call.output().numel())},
         recorder);
-  RampHot hot{};
-  hot.turn = uint32_t(call.output().numel());
+  RampPushConstants push{};
+  push.turn = uint32_t(call.output().numel());
   if (range.whole) {
-    hot.whole_first = range.start.i;
-    hot.whole_step = range.step.i;
+    push.whole_first = range.start.i;
+    push.whole_step = range.step.i;
   } else {
-    split(real_of(range.start), 24, hot.first);
-    split(real_of(range.step), 12, hot.step);
+    split(real_of(range.start), 24, push.first);
+    split(real_of(range.step), 12, push.step);
   }
-  launch_ramp(call.output(), hot, range.whole, recorder);
+  launch_ramp(call.output(), push, range.whole, recorder);
 }
 
 bool cuts_linspace(const Call& call) { return is_integral(call.output().dtype()); }
@@ -117,12 +117,12 @@ void run_linspace(const Call& call, Recorder& recorder) {
   if (cuts_linspace(call))
     return launch_whole_ramp(call.output(), {.first = start, .last = end, .step = step, .turn = turn},
                              recorder);
-  RampHot hot{};
-  split(start, 24, hot.first);
-  split(end, 24, hot.last);
-  split(step, 12, hot.step);
-  hot.turn = turn;
-  launch_ramp(call.output(), hot, false, recorder);
+  RampPushConstants push{};
+  split(start, 24, push.first);
+  split(end, 24, push.last);
+  split(step, 12, push.step);
+  push.turn = turn;
+  launch_ramp(call.output(), push, false, recorder);
 }
 
 void run_eye(const Call& call, Recorder& recorder) {
@@ -132,32 +132,32 @@ void run_eye(const Call& call, Recorder& recorder) {
   copy(window(out, {n}, {out.size(1) + 1}), Tensor::number(int64_t(1)), recorder);
 }
 
-struct TriangleHot {
+struct TrianglePushConstants {
   uint64_t result, operand;
   int64_t diagonal;
   uint32_t count, rows, columns;
   Divisor by_rows, by_columns;
 };
-static_assert(sizeof(TriangleHot) <= kHotBytes);
+static_assert(sizeof(TrianglePushConstants) <= kPushConstantBytes);
 bool supports_triangle(const Call& call) { return indexable(call.output()); }
 template <bool lower>
 void run_triangle(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor x = contiguous(call.input(0));
   Launch launch(recorder);
-  TriangleHot hot{};
-  hot.result = launch.writes(call.output());
-  hot.operand = launch.reads(x);
-  hot.diagonal = call.integer(0);
-  const Words words = words_of(x.dtype(), uint64_t(x.size(-1)), hot.result | hot.operand);
+  TrianglePushConstants push{};
+  push.result = launch.writes(call.output());
+  push.operand = launch.reads(x);
+  push.diagonal = call.integer(0);
+  const Words words = words_of(x.dtype(), uint64_t(x.size(-1)), push.result | push.operand);
   const uint32_t elements = words.bytes == 16 ? uint32_t(words.elements) : 1;
-  hot.count = uint32_t(x.numel() / elements);
-  hot.rows = uint32_t(x.size(-2));
-  hot.columns = uint32_t(x.size(-1) / elements);
-  hot.by_rows = Divisor(hot.rows);
-  hot.by_columns = Divisor(hot.columns);
+  push.count = uint32_t(x.numel() / elements);
+  push.rows = uint32_t(x.size(-2));
+  push.columns = uint32_t(x.size(-1) / elements);
+  push.by_rows = Divisor(push.rows);
+  push.by_columns = Divisor(push.columns);
   launch.run(shaders::Triangle{.type = raw_type(x.dtype()), .lower = lower, .elements = elements},
-             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
+             {groups_for(push.count, recorder)}, {}, bytes_of(push));
 }
 
 }  // namespace

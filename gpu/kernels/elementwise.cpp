@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
 
 // Push constants and arguments of elementwise.glsl.
-struct Hot {
+struct PushConstants {
   uint64_t result;
   uint64_t operand[5];
   uint32_t count;
@@ -30,7 +30,7 @@ struct Arguments {
   uint32_t size[8];
   int64_t stride[6][8];
 };
-static_assert(sizeof(Hot) <= kHotBytes && offsetof(Arguments, stride) == 56);
+static_assert(sizeof(PushConstants) <= kPushConstantBytes && offsetof(Arguments, stride) == 56);
 
 bool known_type(DType type) { return type != DType::f64; }
 
@@ -110,8 +110,8 @@ void run(const Call& call, Recorder& recorder) {
   const bool integer = numbers == kIntegers;
   const Tensor& out = call.output();
   Launch launch(recorder);
-  Hot hot{};
-  hot.result = launch.writes(out);
+  PushConstants push{};
+  push.result = launch.writes(out);
   const Tensor* visited[kMaxIterated] = {&out};
   uint32_t types[5];
   std::fill(std::begin(types), std::end(types), ElementType::kAbsent);
@@ -119,19 +119,19 @@ void run(const Call& call, Recorder& recorder) {
     const Tensor& x = call.in[i];
     if (!x.defined()) continue;
     if (x.is_number()) {
-      hot.operand[i] = packed_number(x, computing);
+      push.operand[i] = packed_number(x, computing);
       types[i] = ElementType::kNumber;
     } else {
-      hot.operand[i] = launch.reads(x);
+      push.operand[i] = launch.reads(x);
       types[i] = uint32_t(x.dtype());
       visited[i + 1] = &x;
     }
   }
   Iteration space = iterate(out.shape(), visited);
-  hot.count = uint32_t(space.count);
+  push.count = uint32_t(space.count);
   if (integer && divides_integers(Row(use.row))) {
-    hot.fault = recorder.stream.fault_address();
-    hot.fault_kind = uint32_t(FaultKind::division);
+    push.fault = recorder.stream.fault_address();
+    push.fault_kind = uint32_t(FaultKind::division);
   }
 
   // Only the part of the block that this call needs is sent: parameters, then dims.
@@ -145,10 +145,10 @@ void run(const Call& call, Recorder& recorder) {
   }
   // Adjacent elements can be loaded and stored four at a time.
   const uint64_t together = space.dims == 0 ? space.count : space.size[space.dims - 1];
-  bool vector = numbers == kFloats && together % 4 == 0 && has_vectors(space, 0, out.dtype(), hot.result);
+  bool vector = numbers == kFloats && together % 4 == 0 && has_vectors(space, 0, out.dtype(), push.result);
   for (size_t i = 0; i < call.in.size() && vector; ++i)
     if (types[i] != ElementType::kAbsent && types[i] != ElementType::kNumber)
-      vector = has_vectors(space, i + 1, DType(types[i]), hot.operand[i]);
+      vector = has_vectors(space, i + 1, DType(types[i]), push.operand[i]);
   if (vector) count_vectors(space);
   if (space.dims > 0) {
     std::memcpy(arguments.size, space.size, sizeof space.size);
@@ -169,7 +169,7 @@ void run(const Call& call, Recorder& recorder) {
                                   .vector = vector,
                                   .computed = uint32_t(integer ? computing : DType::i64)}
                  .values(),
-             {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(hot));
+             {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(push));
 }
 
 }  // namespace

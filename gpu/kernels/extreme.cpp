@@ -17,16 +17,16 @@ void run(const Call& call, Recorder& recorder) {
   constexpr uint32_t kState = 16;
   const Tensor& x = call.input(0);
   const bool has_values = call.out.size() == 2;
-  Fold work{x.dtype() == DType::i64 ? wide : narrow,
-            {.fold = largest ? Reduce::kLargest : Reduce::kSmallest},
-            kState,
-            is_floating(x.dtype()) ? kFoldedFloats : 0,
-            x,
-            mask_of(call),
-            call.output(has_values ? 1 : 0)};
+  DimReduction work{x.dtype() == DType::i64 ? wide : narrow,
+                    {.reduction = largest ? Reduce::kLargest : Reduce::kSmallest},
+                    kState,
+                    is_floating(x.dtype()) ? kReducedFloats : 0,
+                    x,
+                    mask_of(call),
+                    call.output(has_values ? 1 : 0)};
   if (has_values) work.second = &call.output(0);
   work.fetches = has_values;
-  fold_dims(work, recorder);
+  reduce_dims(work, recorder);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "gpu/glsl.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/reduce.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -74,12 +74,12 @@ class Library {
     std::string names;
     for (const FusedMember& member : shape.members)
       names += text(names.empty() ? "" : " ",
-                    member.use                              ? row_traits(member.use.row).name
-                    : member.fold == RowFold::Kind::none    ? "cast"
-                    : member.fold == RowFold::Kind::sum     ? "sum"
-                    : member.fold == RowFold::Kind::product ? "prod"
-                    : member.fold == RowFold::Kind::largest ? "amax"
-                                                            : "amin",
+                    member.use                                        ? row_traits(member.use.row).name
+                    : member.reduction == RowReduction::Kind::none    ? "cast"
+                    : member.reduction == RowReduction::Kind::sum     ? "sum"
+                    : member.reduction == RowReduction::Kind::product ? "prod"
+                    : member.reduction == RowReduction::Kind::largest ? "amax"
+                                                                      : "amin",
                     member.use.gradient >= 0 ? "_grad" : "");
     shader.name = "group of " + names;
     by_signature_[key] = &shader;
@@ -132,7 +132,7 @@ const Tensor& whole_of(const CallGroup& group, const RowGroup& rows) {
   for (size_t i = 0; i < group.members.size(); ++i)
     if (!rows.members[i].row) return group.members[i].call->output();
   for (size_t i = 0; i < group.members.size(); ++i)
-    if (rows.members[i].fold) return group.members[i].call->input(0);
+    if (rows.members[i].reduction) return group.members[i].call->input(0);
   return group.members.front().call->output();
 }
 
@@ -217,10 +217,10 @@ class Group {
   void find_walks(const CallGroup& group) {
     for (size_t i = 0; i < group.members.size(); ++i) {
       const CallGroup::Member& member = group.members[i];
-      const bool row = rows_.members[i].row && !rows_.members[i].fold;
+      const bool row = rows_.members[i].row && !rows_.members[i].reduction;
       for (size_t k = 0; k < member.call->in.size(); ++k) {
         const Tensor& x = member.call->in[k];
-        if (!x.defined() || x.is_number() || member.from[k] >= 0 || rows_.members[i].fold) continue;
+        if (!x.defined() || x.is_number() || member.from[k] >= 0 || rows_.members[i].reduction) continue;
         if (kind_of(x, member.call->output(), row) != FusedOperand::Kind::strided) continue;
         if (row || walked_.size() == kMaxIterated)
           fits_ = false;
@@ -236,7 +236,7 @@ class Group {
   // A row gets as many invocations as in a single reduction, so that sums are added in the same order.
   void divide_rows(const CallGroup& group, bool in_fours) {
     for (size_t i = 0; i < group.members.size(); ++i)
-      if (rows_.members[i].fold && group.members[i].call->input(0).offset() % kFoldedFloats != 0)
+      if (rows_.members[i].reduction && group.members[i].call->input(0).offset() % kReducedFloats != 0)
         fits_ = fits_ && !shape_.vector;
     fits_ = fits_ && (in_fours || !shape_.vector);
     const uint64_t units = uint64_t(rows_.columns) / (shape_.vector ? 4 : 1);
@@ -256,11 +256,11 @@ class Group {
   void add(const CallGroup::Member& given, const RowGroup::Member& known) {
     const Call& call = *given.call;
     FusedMember member;
-    member.fold = known.fold.kind;
+    member.reduction = known.reduction.kind;
     member.row = known.row;
     member.outlasts = known.outlasts;
     member.stage = uint8_t(known.stage);
-    if (!is_cast(*call.op) && !known.fold) member.use = elementwise_use(*call.op);
+    if (!is_cast(*call.op) && !known.reduction) member.use = elementwise_use(*call.op);
     member.result = call.output().dtype();
     for (size_t k = 0; k < call.in.size(); ++k) {
       const Tensor& x = call.in[k];
@@ -278,16 +278,16 @@ class Group {
         operand.index = uint8_t(given.from[k]);
         continue;
       }
-      operand.kind = known.fold ? FusedOperand::Kind::direct : kind_of(x, call.output(), known.row);
+      operand.kind = known.reduction ? FusedOperand::Kind::direct : kind_of(x, call.output(), known.row);
       const bool loads_fours =
           (operand.kind == FusedOperand::Kind::direct || operand.kind == FusedOperand::Kind::column) &&
           comes_in_fours(x.dtype());
       if (operand.kind == FusedOperand::Kind::strided && fits_) operand.walk = uint8_t(next_walk_++);
       operand.index = address(launch_.reads(x), loads_fours ? std::optional(x.dtype()) : std::nullopt);
     }
-    if (known.fold) {
+    if (known.reduction) {
       member.first_param = uint8_t(numbers_.size());
-      numbers_.push_back(float(1 / known.fold.divisor));
+      numbers_.push_back(float(1 / known.reduction.divisor));
     } else if (member.use && !call.params.empty()) {  // the type of a cast is part of the shader's text
       double params[kMaxRowParams] = {};
       pack_params(call, params);
@@ -326,15 +326,15 @@ bool has_few_addresses(const CallGroup& group) {
   return addresses < 100;
 }
 
-bool can_fold(const Call& call) {
-  const RowFold fold = row_fold(call);
-  using Kind = RowFold::Kind;
-  const bool known = fold.kind == Kind::sum || fold.kind == Kind::product || fold.kind == Kind::largest ||
-                     fold.kind == Kind::smallest;
-  const uint64_t rows = uint64_t(fold.rows), columns = uint64_t(fold.columns);
-  return known && columns > 1 && !fold.divided() && rows * columns < kMostElements &&
+bool can_reduce(const Call& call) {
+  const RowReduction reduction = row_reduction(call);
+  using Kind = RowReduction::Kind;
+  const bool known = reduction.kind == Kind::sum || reduction.kind == Kind::product ||
+                     reduction.kind == Kind::largest || reduction.kind == Kind::smallest;
+  const uint64_t rows = uint64_t(reduction.rows), columns = uint64_t(reduction.columns);
+  return known && columns > 1 && !reduction.divided() && rows * columns < kMostElements &&
          call.input(0).dtype() != DType::f64 &&
-         !divides_rows(rows, columns, columns % kFoldedFloats == 0, kBusyAnyway);
+         !divides_rows(rows, columns, columns % kReducedFloats == 0, kBusyAnyway);
 }
 
 }  // namespace
@@ -348,14 +348,14 @@ bool can_fuse(const Call& call) {
       return false;
   if (is_cast(*call.op)) return is_floating(out.dtype());
   if (const ElementwiseUse use = elementwise_use(*call.op)) return computing_type(call) == DType::f32;
-  return can_fold(call);
+  return can_reduce(call);
 }
 
 FusedRun run_fused(const CallGroup& group, Recorder& recorder) {
   const RowGroup rows(group);
   const uint64_t row_count = rows.columns ? uint64_t(rows.count / rows.columns) : 0;
-  if (rows.columns && divides_rows(row_count, uint64_t(rows.columns), rows.columns % kFoldedFloats == 0,
-                                   busy_with_folds(recorder)))
+  if (rows.columns && divides_rows(row_count, uint64_t(rows.columns), rows.columns % kReducedFloats == 0,
+                                   busy_with_reductions(recorder)))
     return FusedRun::never;
   if (!has_few_addresses(group)) return FusedRun::never;
   Launch launch(recorder);

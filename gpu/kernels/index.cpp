@@ -127,12 +127,12 @@ void run_scatter_add(const Call& call, Recorder& recorder) {
   out.finish();
 }
 
-struct AddHot {
+struct AddPushConstants {
   uint64_t target, source, index, fault;
   uint32_t outer, size, count, inner, kind;
   float alpha;
 };
-static_assert(sizeof(AddHot) <= kHotBytes);
+static_assert(sizeof(AddPushConstants) <= kPushConstantBytes);
 
 void run_index_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -150,20 +150,20 @@ void run_index_add(const Call& call, Recorder& recorder) {
   constexpr uint64_t kFew = 512, kShort = 8192;
   if (count <= kFew && wide * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
     Launch launch(recorder);
-    AddHot hot{};
-    hot.target = launch.writes(sums);
-    hot.source = launch.reads(source);
-    hot.index = launch.reads(index);
-    hot.fault = recorder.stream.fault_address();
-    hot.outer = uint32_t(outer);
-    hot.inner = uint32_t(inner);
-    hot.size = uint32_t(size);
-    hot.count = uint32_t(count);
-    hot.kind = uint32_t(FaultKind::index_add);
-    hot.alpha = float(call.real(1));
+    AddPushConstants push{};
+    push.target = launch.writes(sums);
+    push.source = launch.reads(source);
+    push.index = launch.reads(index);
+    push.fault = recorder.stream.fault_address();
+    push.outer = uint32_t(outer);
+    push.inner = uint32_t(inner);
+    push.size = uint32_t(size);
+    push.count = uint32_t(count);
+    push.kind = uint32_t(FaultKind::index_add);
+    push.alpha = float(call.real(1));
     launch.run(
         shaders::IndexAdd{.type = uint32_t(part_type(sums.dtype())), .index_type = uint32_t(index.dtype())},
-        {group_count(wide * size, recorder)}, {}, bytes_of(hot));
+        {group_count(wide * size, recorder)}, {}, bytes_of(push));
   } else {
     add_by_index(parts_in_a_row(sums), parts_in_a_row(source), {outer, size, inner, call.real(1)},
                  {reshape(index, {index.numel()}), 0, int64_t(size), {1}, FaultKind::index_add}, recorder);

@@ -85,28 +85,28 @@ void run_cofactor(const Call& call, Recorder& recorder) {
 
 // --- the order of rows ---
 
-struct PivotsHot {
+struct PivotsPushConstants {
   uint64_t result, pivots;
   uint64_t fault;
   uint32_t count, rows, each, kind;
 };
-static_assert(sizeof(PivotsHot) <= kHotBytes);
+static_assert(sizeof(PivotsPushConstants) <= kPushConstantBytes);
 
 bool supports_pivots(const Call& call) { return indexable(call.output()); }
 void run_pivots(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor pivots = contiguous(call.input(0));
   Launch launch(recorder);
-  PivotsHot hot{};
-  hot.result = launch.writes(call.output());
-  hot.pivots = launch.reads(pivots);
-  hot.fault = recorder.stream.fault_address();
-  hot.each = uint32_t(pivots.size(-1));
-  hot.rows = uint32_t(call.integer(0));
-  hot.count = uint32_t(call.output().numel()) / hot.rows;
-  hot.kind = uint32_t(FaultKind::pivot);
-  launch.run(shaders::Pivots{.type = uint32_t(pivots.dtype())}, {groups_for(hot.count, recorder)}, {},
-             bytes_of(hot));
+  PivotsPushConstants push{};
+  push.result = launch.writes(call.output());
+  push.pivots = launch.reads(pivots);
+  push.fault = recorder.stream.fault_address();
+  push.each = uint32_t(pivots.size(-1));
+  push.rows = uint32_t(call.integer(0));
+  push.count = uint32_t(call.output().numel()) / push.rows;
+  push.kind = uint32_t(FaultKind::pivot);
+  launch.run(shaders::Pivots{.type = uint32_t(pivots.dtype())}, {groups_for(push.count, recorder)}, {},
+             bytes_of(push));
 }
 
 }  // namespace

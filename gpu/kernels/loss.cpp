@@ -146,11 +146,11 @@ void run_mse(const Call& call, Recorder& recorder) {
     run_row("sub", {x, target}, apart, recorder);
     return run_row("square", {apart}, loss, recorder);
   }
-  Fold fold =
-      fold_of_floats({.map = shaders::Reduce::kSquaredError}, x, dim_mask("mse_loss", {}, x.shape()), loss);
-  fold.other = &target;
-  if (reduction == Reduction::mean) fold.factor = float(1 / double(x.numel()));
-  fold_dims(fold, recorder);
+  DimReduction work =
+      float_reduction({.map = shaders::Reduce::kSquaredError}, x, dim_mask("mse_loss", {}, x.shape()), loss);
+  work.other = &target;
+  if (reduction == Reduction::mean) work.factor = float(1 / double(x.numel()));
+  reduce_dims(work, recorder);
 }
 
 // grad (input - target) is the gradient of lerp(target, input, weight) by the weight.
@@ -162,22 +162,22 @@ void run_mse_grad(const Call& call, Recorder& recorder) {
   run_row("_lerp_grad_c", {call.input(0), call.input(2), call.input(1), {}, {}}, call.output(), recorder);
 }
 
-// The mean or sum of a loss of two elements (runtime/ops/folded_loss.cpp).
-bool supports_folded(const Call& call) {
+// The mean or sum of a loss of two elements (runtime/ops/reduced_loss.cpp).
+bool supports_reduced(const Call& call) {
   return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
 }
-void run_folded(const Call& call, Recorder& recorder) {
+void run_reduced(const Call& call, Recorder& recorder) {
   using shaders::Reduce;
   constexpr int kTermAt = 0, kParameterAt = 1, kMeanAt = 2;
   constexpr uint32_t kMaps[] = {Reduce::kHuber, Reduce::kCrossEntropy, Reduce::kDivergence,
                                 Reduce::kLogDivergence};
   const Tensor &x = call.input(0), &target = call.input(1);
-  Fold fold = fold_of_floats({.map = kMaps[call.integer(kTermAt)]}, x, dim_mask(call.op->name, {}, x.shape()),
-                             call.output());
-  fold.other = &target;
-  fold.exponent = float(call.real(kParameterAt));
-  if (call.flag(kMeanAt)) fold.factor = float(1 / double(x.numel()));
-  fold_dims(fold, recorder);
+  DimReduction work = float_reduction({.map = kMaps[call.integer(kTermAt)]}, x,
+                                      dim_mask(call.op->name, {}, x.shape()), call.output());
+  work.other = &target;
+  work.exponent = float(call.real(kParameterAt));
+  if (call.flag(kMeanAt)) work.factor = float(1 / double(x.numel()));
+  reduce_dims(work, recorder);
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ std::vector<KernelEntry> loss_kernels() {
           {find_op("_cross_entropy_grad"), {supports_backward, run_backward}},
           {find_op("mse_loss"), {supports_mse, run_mse}},
           {find_op("_mse_loss_grad"), {supports_mse_grad, run_mse_grad}},
-          {find_op("_folded_loss"), {supports_folded, run_folded}}};
+          {find_op("_reduced_loss"), {supports_reduced, run_reduced}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -277,10 +277,10 @@ void multiply_vector(const Product& p, const Tensor& a, const Tensor& b, const E
   const Tensor rows = window(a, shape, left), columns = window(b, shape, right);
   const bool ends = end.bias.defined() || end.activation != Activation::none;
   const Tensor sums = ends ? Tensor::empty({1, c.numel()}, DType::f32, c.device()) : c;
-  Fold fold = fold_of_floats({.map = shaders::Reduce::kTimes}, by_column ? rows : columns,
-                             1u << (shape.size() - 1), sums);
-  fold.other = by_column ? &columns : &rows;
-  fold_dims(fold, recorder);
+  DimReduction work = float_reduction({.map = shaders::Reduce::kTimes}, by_column ? rows : columns,
+                                      1u << (shape.size() - 1), sums);
+  work.other = by_column ? &columns : &rows;
+  reduce_dims(work, recorder);
   if (ends) end_product(c, p.n, sums, end, recorder);
 }
 

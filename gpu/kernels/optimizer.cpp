@@ -53,11 +53,11 @@ struct Entry {
   uint32_t count;
   uint32_t first_block;
 };
-struct Hot {
+struct PushConstants {
   uint32_t tensors, blocks;
   float number[kMostRuleNumbers];
 };
-static_assert(sizeof(Hot) <= kHotBytes);
+static_assert(sizeof(PushConstants) <= kPushConstantBytes);
 constexpr uint32_t kBlock = 1024;
 
 const ShaderCode& shader_of(Rule rule) {
@@ -74,14 +74,14 @@ void run_step(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const RuleUse use = use_rule(rule_of(*call.op), call.args);
   const size_t lists = 2 + size_t(std::popcount(use.states)), n = call.in.size() / lists;
-  Hot hot{};
-  for (size_t i = 0; i < use.numbers.size(); ++i) hot.number[i] = float(use.numbers[i]);
+  PushConstants push{};
+  for (size_t i = 0; i < use.numbers.size(); ++i) push.number[i] = float(use.numbers[i]);
   const Operands dense = in_order(call);
   const ShaderCode& code = shader_of(use.rule);
   for_each_dispatch(dense, n, [&](DType type, const std::vector<size_t>& chosen) {
     Launch launch(recorder);
     std::vector<Entry> entries;
-    hot.blocks = 0;
+    push.blocks = 0;
     for (const size_t i : chosen) {
       Entry entry{};
       entry.param = launch.writes(dense[i]);
@@ -89,13 +89,13 @@ void run_step(const Call& call, Recorder& recorder) {
       for (size_t state = 0, list = 2; state < kMostStates; ++state)
         if (use.states >> state & 1) entry.state[state] = launch.writes(dense[list++ * n + i]);
       entry.count = uint32_t(dense[i].numel());
-      entry.first_block = hot.blocks;
-      hot.blocks += (entry.count + kBlock - 1) / kBlock;
+      entry.first_block = push.blocks;
+      push.blocks += (entry.count + kBlock - 1) / kBlock;
       entries.push_back(entry);
     }
-    hot.tensors = uint32_t(entries.size());
+    push.tensors = uint32_t(entries.size());
     launch.run(code, shaders::Optimizer{.type = uint32_t(type), .states = use.states}.values(),
-               {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
+               {group_count(push.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(push));
   });
   for (size_t i = 0; i < call.in.size(); ++i)
     if (i / n != 1) write_back(call, i, dense[i]);
@@ -110,12 +110,12 @@ struct ClipEntry {
   uint32_t count;
   uint32_t first_block;
 };
-struct ClipHot {
+struct ClipPushConstants {
   uint64_t partial, norm;
   uint32_t tensors, blocks;
   float power, max_norm;
 };
-static_assert(sizeof(ClipHot) <= kHotBytes);
+static_assert(sizeof(ClipPushConstants) <= kPushConstantBytes);
 constexpr uint32_t kClipBlock = 4096;
 
 // The tensors of one dispatch, all of one dtype. Its blocks are numbered from 0; other dispatches have
@@ -144,9 +144,9 @@ void run_clip(const Call& call, Recorder& recorder) {
     groups.push_back(std::move(group));
   });
   if (blocks == 0) return copy(call.output(), Tensor::number(0.0), recorder);
-  ClipHot hot{};
-  hot.power = float(p);
-  hot.max_norm = float(max_norm);
+  ClipPushConstants push{};
+  push.power = float(p);
+  push.max_norm = float(max_norm);
   const uint32_t power = std::isinf(p) ? Clip::kLargest : p == 2 ? Clip::kSquares : Clip::kAny;
   const Scratch partial(recorder, size_t(blocks) * 2 * sizeof(float));
   const auto visit = [&](uint32_t mode, auto&& set_addresses) {
@@ -157,24 +157,24 @@ void run_clip(const Call& call, Recorder& recorder) {
         group.entries[k].from = mode == Clip::kScale ? launch.writes(x) : launch.reads(x);
       }
       set_addresses(launch, group);
-      hot.tensors = uint32_t(group.entries.size());
-      hot.blocks = group.blocks;
+      push.tensors = uint32_t(group.entries.size());
+      push.blocks = group.blocks;
       launch.run(Clip{.mode = mode, .type = uint32_t(group.type), .power = power},
                  {group_count(group.blocks, recorder)}, std::as_bytes(std::span(group.entries)),
-                 bytes_of(hot));
+                 bytes_of(push));
     }
   };
   visit(Clip::kBlocks, [&](Launch& launch, const ClipGroup& group) {
-    hot.partial = launch.writes(partial) + uint64_t(group.before) * 2 * sizeof(float);
+    push.partial = launch.writes(partial) + uint64_t(group.before) * 2 * sizeof(float);
   });
   {
     Launch launch(recorder);
-    hot.partial = launch.reads(partial);
-    hot.norm = launch.writes(call.output());
-    hot.blocks = blocks;
-    launch.run(Clip{.mode = Clip::kNorm, .type = ElementType::kF32, .power = power}, {1}, {}, bytes_of(hot));
+    push.partial = launch.reads(partial);
+    push.norm = launch.writes(call.output());
+    push.blocks = blocks;
+    launch.run(Clip{.mode = Clip::kNorm, .type = ElementType::kF32, .power = power}, {1}, {}, bytes_of(push));
   }
-  visit(Clip::kScale, [&](Launch& launch, const ClipGroup&) { hot.norm = launch.reads(call.output()); });
+  visit(Clip::kScale, [&](Launch& launch, const ClipGroup&) { push.norm = launch.reads(call.output()); });
   for (size_t i = 0; i < call.in.size(); ++i) write_back(call, i, dense[i]);
 }
 

@@ -5,13 +5,13 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Hot {
+struct PushConstants {
   uint64_t result, rates;
   uint64_t fault;
   uint64_t seed, stream;
   uint32_t count, kind;
 };
-static_assert(sizeof(Hot) <= kHotBytes);
+static_assert(sizeof(PushConstants) <= kPushConstantBytes);
 
 bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.output()); }
 bool always(const Call&) { return true; }
@@ -20,16 +20,16 @@ void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor rates = contiguous(call.input(0));
   Launch launch(recorder);
-  Hot hot{};
-  hot.result = launch.writes(call.output());
-  hot.rates = launch.reads(rates);
-  hot.fault = recorder.stream.fault_address();
-  hot.seed = call.args[0].u;
-  hot.stream = call.args[1].u;
-  hot.count = uint32_t(rates.numel());
-  hot.kind = uint32_t(FaultKind::rate);
-  launch.run(shaders::Poisson{.type = uint32_t(rates.dtype())}, {groups_for(hot.count, recorder)}, {},
-             bytes_of(hot));
+  PushConstants push{};
+  push.result = launch.writes(call.output());
+  push.rates = launch.reads(rates);
+  push.fault = recorder.stream.fault_address();
+  push.seed = call.args[0].u;
+  push.stream = call.args[1].u;
+  push.count = uint32_t(rates.numel());
+  push.kind = uint32_t(FaultKind::rate);
+  launch.run(shaders::Poisson{.type = uint32_t(rates.dtype())}, {groups_for(push.count, recorder)}, {},
+             bytes_of(push));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ Strides batch_steps(const Tensor& x, const Shape& batch) {
 }
 
 // A batch of matrices times one matrix is a single product if the batch is contiguous along m.
-void fold_batch(Product& p) {
+void merge_batch(Product& p) {
   for (const int64_t step : p.b_batch)
     if (step != 0) return;
   int64_t below = p.a_row * p.m;
@@ -160,7 +160,7 @@ Product product_of(const Tensor& a, const Tensor& b, bool transposed, const Phys
   p.batch = broadcast_shapes("matmul", batch_of(a), batch_of(b));
   p.a_batch = batch_steps(a, p.batch);
   p.b_batch = batch_steps(b, p.batch);
-  fold_batch(p);
+  merge_batch(p);
   p.type = a.dtype();
   p.unit_type = unit_type_of(p, physical);
   return p;

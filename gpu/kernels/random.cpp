@@ -13,7 +13,7 @@ namespace {
 
 using shaders::Random, shaders::Permutation;
 
-struct Hot {
+struct PushConstants {
   uint64_t result, operand;
   uint64_t seed, stream;
   uint32_t count, threshold;
@@ -22,7 +22,7 @@ struct Hot {
   int64_t low;
   uint64_t range;
 };
-static_assert(sizeof(Hot) <= kHotBytes);
+static_assert(sizeof(PushConstants) <= kPushConstantBytes);
 
 bool supports(const Call& call) {
   const DType type = call.output().dtype();
@@ -33,25 +33,25 @@ bool supports_dropout(const Call& call) {
   return supports(call) && (type == DType::f32 || is_half(type));
 }
 
-void launch_draw(Launch& launch, const Call& call, uint32_t mode, Hot hot, Recorder& recorder,
+void launch_draw(Launch& launch, const Call& call, uint32_t mode, PushConstants push, Recorder& recorder,
                  Bytes arguments = {}) {
   const Tensor out = parts_in_a_row(call.output());
-  hot.seed = call.args[0].u;
-  hot.stream = call.args[1].u;
-  hot.count = uint32_t(out.numel());
-  hot.result = launch.writes(out);
+  push.seed = call.args[0].u;
+  push.stream = call.args[1].u;
+  push.count = uint32_t(out.numel());
+  push.result = launch.writes(out);
   constexpr uint32_t kEach = 4;  // elements per invocation
-  const bool integer = mode == Random::kInteger, aligned = hot.result % 16 == 0;
+  const bool integer = mode == Random::kInteger, aligned = push.result % 16 == 0;
   const bool in_fours =
       integer ? out.dtype() == DType::i32 && aligned
               : (mode == Random::kUniform || mode == Random::kNormal || mode == Random::kDropout) &&
-                    moves_in_fours(out.dtype(), hot.result) &&
-                    (!hot.operand || moves_in_fours(out.dtype(), hot.operand));
+                    moves_in_fours(out.dtype(), push.result) &&
+                    (!push.operand || moves_in_fours(out.dtype(), push.operand));
   launch.run(Random{.mode = mode,
                     .type = uint32_t(out.dtype()),
                     .in_fours = in_fours,
                     .in_pairs = integer && out.dtype() == DType::i64 && aligned},
-             {groups_for((uint64_t(hot.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(hot));
+             {groups_for((uint64_t(push.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(push));
 }
 
 // The third argument is the probability (runtime/ops/dropout.cpp).
@@ -61,36 +61,36 @@ void run_dropout(const Call& call, Recorder& recorder) {
   if (p == 1) return copy(call.output(), Tensor::number(0.0), recorder);
   const Tensor x = contiguous(call.input(0));
   Launch launch(recorder);
-  Hot hot{};
-  hot.operand = launch.reads(x);
-  hot.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
-  hot.factor = float(1 / (1 - p));
-  launch_draw(launch, call, Random::kDropout, hot, recorder);
+  PushConstants push{};
+  push.operand = launch.reads(x);
+  push.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
+  push.factor = float(1 / (1 - p));
+  launch_draw(launch, call, Random::kDropout, push, recorder);
 }
 
 // rand and randn. Both parts of a complex normal number have variance 1/2.
 template <uint32_t mode>
 void run_floats(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  Hot hot{};
-  hot.factor = is_complex(call.output().dtype()) ? float(std::numbers::sqrt2 / 2) : 1;
-  launch_draw(launch, call, mode, hot, recorder);
+  PushConstants push{};
+  push.factor = is_complex(call.output().dtype()) ? float(std::numbers::sqrt2 / 2) : 1;
+  launch_draw(launch, call, mode, push, recorder);
 }
 
 void run_integers(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  Hot hot{};
-  hot.low = call.integer(0);
-  hot.range = uint64_t(call.integer(1)) - uint64_t(call.integer(0));
-  launch_draw(launch, call, hot.range <= 0x100000000u ? Random::kInteger : Random::kWide, hot, recorder);
+  PushConstants push{};
+  push.low = call.integer(0);
+  push.range = uint64_t(call.integer(1)) - uint64_t(call.integer(0));
+  launch_draw(launch, call, push.range <= 0x100000000u ? Random::kInteger : Random::kWide, push, recorder);
 }
 
-struct PermutationHot {
+struct PermutationPushConstants {
   uint64_t result, first, next;
   uint64_t seed, stream;
   uint32_t count, padding;
 };
-static_assert(sizeof(PermutationHot) <= kHotBytes);
+static_assert(sizeof(PermutationPushConstants) <= kPushConstantBytes);
 
 void run_permutation(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -98,18 +98,18 @@ void run_permutation(const Call& call, Recorder& recorder) {
   const Tensor first = Tensor::empty(out.shape(), DType::i32, out.device());
   const Scratch next(recorder, size_t(out.numel()) * sizeof(uint32_t));
   copy(first, Tensor::number(int64_t(-1)), recorder);
-  PermutationHot hot{};
-  hot.seed = call.args[0].u;
-  hot.stream = call.args[1].u;
-  hot.count = uint32_t(out.numel());
+  PermutationPushConstants push{};
+  push.seed = call.args[0].u;
+  push.stream = call.args[1].u;
+  push.count = uint32_t(out.numel());
   for (const bool follow : {false, true}) {
     Launch launch(recorder);
-    hot.first = follow ? launch.reads(first) : launch.writes(first);
-    hot.next = follow ? launch.reads(next) : launch.writes(next);
-    if (follow) hot.result = launch.writes(out);
+    push.first = follow ? launch.reads(first) : launch.writes(first);
+    push.next = follow ? launch.reads(next) : launch.writes(next);
+    if (follow) push.result = launch.writes(out);
     launch.run(Permutation{.mode = follow ? Permutation::kFollow : Permutation::kList,
                            .type = uint32_t(out.dtype())},
-               {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
+               {groups_for(push.count, recorder)}, {}, bytes_of(push));
   }
 }
 
@@ -121,10 +121,10 @@ void run_bernoulli(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor chances = contiguous(call.input(0));
   Launch launch(recorder);
-  Hot hot{};
-  hot.operand = launch.reads(chances);
+  PushConstants push{};
+  push.operand = launch.reads(chances);
   const BernoulliArguments arguments{recorder.stream.fault_address(), uint32_t(FaultKind::probability)};
-  launch_draw(launch, call, Random::kBernoulli, hot, recorder, bytes_of(arguments));
+  launch_draw(launch, call, Random::kBernoulli, push, recorder, bytes_of(arguments));
 }
 
 }  // namespace

@@ -35,23 +35,23 @@ constexpr uint32_t kBusyGroups = 16;  // workgroups per processor that keep a de
 
 // The index space of the reduced dims, or of the kept dims. For complex sums, the kept dims include one for
 // the real and imaginary parts.
-Iteration part_of(const Fold& fold, bool reduced) {
-  const bool pairs = is_complex(fold.x.dtype()) && is_complex(fold.out.dtype());
+Iteration part_of(const DimReduction& work, bool reduced) {
+  const bool pairs = is_complex(work.x.dtype()) && is_complex(work.out.dtype());
   Shape shape;
   Strides strides[2];
-  for (int d = 0; d < fold.x.ndim(); ++d)
-    if (bool(fold.mask >> d & 1) == reduced) {
-      shape.push_back(fold.x.shape()[d]);
-      strides[0].push_back(fold.x.strides()[d] * (pairs ? 2 : 1));
-      if (fold.other) strides[1].push_back(fold.other->strides()[d]);
+  for (int d = 0; d < work.x.ndim(); ++d)
+    if (bool(work.mask >> d & 1) == reduced) {
+      shape.push_back(work.x.shape()[d]);
+      strides[0].push_back(work.x.strides()[d] * (pairs ? 2 : 1));
+      if (work.other) strides[1].push_back(work.other->strides()[d]);
     }
   if (pairs && !reduced) {
     shape.push_back(2);
     strides[0].push_back(1);
   }
-  const Tensor one = window(fold.x, shape, strides[0]);
-  const Tensor two = fold.other ? window(*fold.other, shape, strides[1]) : Tensor();
-  const Tensor* const visited[] = {&one, fold.other ? &two : nullptr};
+  const Tensor one = window(work.x, shape, strides[0]);
+  const Tensor two = work.other ? window(*work.other, shape, strides[1]) : Tensor();
+  const Tensor* const visited[] = {&one, work.other ? &two : nullptr};
   Iteration part = iterate(shape, visited);
   if (part.dims == 0) {
     part.dims = 1;
@@ -90,10 +90,10 @@ bool lies_in_vectors(const Tensor& x, const Iteration& kept, const Iteration& re
 }
 
 // Joins four adjacent results of bool into one word, if possible.
-bool joins_words(const Fold& fold, Iteration& kept, Iteration& reduced) {
+bool joins_words(const DimReduction& work, Iteration& kept, Iteration& reduced) {
   const int last = kept.dims - 1;
-  bool joins = kept.size[last] % 4 == 0 && kept.stride[0][last] == 1 && fold.x.offset() % 4 == 0 &&
-               fold.out.offset() % 4 == 0;
+  bool joins = kept.size[last] % 4 == 0 && kept.stride[0][last] == 1 && work.x.offset() % 4 == 0 &&
+               work.out.offset() % 4 == 0;
   for (int d = 0; d < last; ++d) joins = joins && kept.stride[0][d] % 4 == 0;
   for (int d = 0; d < reduced.dims; ++d) joins = joins && reduced.stride[0][d] % 4 == 0;
   if (!joins) return false;
@@ -111,27 +111,28 @@ void count_in_vectors(Iteration& reduced, uint32_t wide) {
     for (int d = 0; d < last; ++d) strides[d] /= int64_t(wide);
 }
 
-void launch_pass(Launch& launch, const Fold& fold, Reduce form, const Arguments& arguments, const Pass& pass,
-                 Recorder& recorder) {
+void launch_pass(Launch& launch, const DimReduction& work, Reduce form, const Arguments& arguments,
+                 const Pass& pass, Recorder& recorder) {
   const uint64_t side = kThreads / pass.along;
   const uint64_t segments = form.stage == Reduce::kParts ? arguments.segments : 1;
   form.along = pass.along;
   form.along_contiguous = pass.along_contiguous;
-  launch.run(fold.code, form.values(),
+  launch.run(work.code, form.values(),
              {group_count((arguments.results + side - 1) / side * segments, recorder)}, bytes_of(arguments));
 }
 
 // One dispatch, or two if there are too few results to keep the device busy.
-void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass& pass, Recorder& recorder) {
+void reduce_parts(const DimReduction& work, Reduce form, Arguments& arguments, const Pass& pass,
+                  Recorder& recorder) {
   const uint64_t wanted =
-      wanted_segments(arguments.results, arguments.reduced, pass.along, busy_with_folds(recorder));
+      wanted_segments(arguments.results, arguments.reduced, pass.along, busy_with_reductions(recorder));
   const auto read = [&](Launch& launch) {
-    arguments.operand = launch.reads(fold.x);
-    if (fold.other) arguments.other = launch.reads(*fold.other);
+    arguments.operand = launch.reads(work.x);
+    if (work.other) arguments.other = launch.reads(*work.other);
   };
   const auto write = [&](Launch& launch) {
-    arguments.result = launch.writes(fold.out);
-    if (fold.second) arguments.second = launch.writes(*fold.second);
+    arguments.result = launch.writes(work.out);
+    if (work.second) arguments.second = launch.writes(*work.second);
   };
   if (wanted <= 1) {
     arguments.segments = 1;
@@ -139,82 +140,82 @@ void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass&
     Launch launch(recorder);
     read(launch);
     write(launch);
-    return launch_pass(launch, fold, form, arguments, pass, recorder);
+    return launch_pass(launch, work, form, arguments, pass, recorder);
   }
   // Prefer whole rounds of the loads that an invocation has in flight, if that leaves enough segments.
-  const uint32_t round = form.vector ? pass.along * fold.wide * kRound : 16;
+  const uint32_t round = form.vector ? pass.along * work.wide * kRound : 16;
   const uint32_t even = uint32_t((arguments.reduced + wanted - 1) / wanted),
                  step = even >= 2 * round ? round : 16;
   arguments.segment = (even + step - 1) / step * step;
   arguments.segments = (arguments.reduced + arguments.segment - 1) / arguments.segment;
-  const Scratch parts(recorder, size_t(arguments.segments) * arguments.results * fold.state);
+  const Scratch parts(recorder, size_t(arguments.segments) * arguments.results * work.state);
   {
     Launch launch(recorder);
     read(launch);
     arguments.parts = launch.writes(parts);
     form.stage = Reduce::kParts;
-    launch_pass(launch, fold, form, arguments, pass, recorder);
+    launch_pass(launch, work, form, arguments, pass, recorder);
   }
   Launch launch(recorder);
-  if (fold.fetches) read(launch);
+  if (work.fetches) read(launch);
   arguments.parts = launch.reads(parts);
   write(launch);
   form.stage = Reduce::kMerge;
-  launch_pass(launch, fold, form, arguments,
+  launch_pass(launch, work, form, arguments,
               plan(arguments.results, arguments.segments, arguments.results == 1), recorder);
 }
 
 }  // namespace
 
-void fold_dims(const Fold& fold, Recorder& recorder) {
-  Iteration kept = part_of(fold, false), reduced = part_of(fold, true);
+void reduce_dims(const DimReduction& work, Recorder& recorder) {
+  Iteration kept = part_of(work, false), reduced = part_of(work, true);
   const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
   const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
   const bool along_contiguous = step <= kept_step;
-  Reduce form = fold.form;
-  form.type = uint32_t(is_complex(fold.out.dtype()) ? part_type(fold.x.dtype()) : fold.x.dtype());
-  form.result_type = uint32_t(part_type(fold.out.dtype()));
-  form.second = fold.second != nullptr;
-  form.words = fold.form.words && !along_contiguous && joins_words(fold, kept, reduced);
-  form.vector = fold.wide > 1 && along_contiguous && reduced.size[reduced.dims - 1] % fold.wide == 0 &&
-                lies_in_vectors(fold.x, kept, reduced, 0, fold.wide) &&
-                (!fold.other || lies_in_vectors(*fold.other, kept, reduced, 1, fold.wide));
+  Reduce form = work.form;
+  form.type = uint32_t(is_complex(work.out.dtype()) ? part_type(work.x.dtype()) : work.x.dtype());
+  form.result_type = uint32_t(part_type(work.out.dtype()));
+  form.second = work.second != nullptr;
+  form.words = work.form.words && !along_contiguous && joins_words(work, kept, reduced);
+  form.vector = work.wide > 1 && along_contiguous && reduced.size[reduced.dims - 1] % work.wide == 0 &&
+                lies_in_vectors(work.x, kept, reduced, 0, work.wide) &&
+                (!work.other || lies_in_vectors(*work.other, kept, reduced, 1, work.wide));
   form.reduced_dims = uint32_t(reduced.dims);
-  if (fold.other) form.other_type = uint32_t(fold.other->dtype());
+  if (work.other) form.other_type = uint32_t(work.other->dtype());
   Arguments arguments{};
   arguments.results = uint32_t(kept.count);
   arguments.reduced = uint32_t(reduced.count);
-  if (form.vector) count_in_vectors(reduced, fold.wide);
+  if (form.vector) count_in_vectors(reduced, work.wide);
   for (int d = 1; d < reduced.dims; ++d) arguments.reduced_by[d] = Divisor(std::max(1u, reduced.size[d]));
-  arguments.factor = fold.factor;
-  arguments.exponent = fold.exponent;
+  arguments.factor = work.factor;
+  arguments.exponent = work.exponent;
   arguments.kept_dims = uint32_t(kept.dims);
   std::memcpy(arguments.kept_size, kept.size, sizeof kept.size);
   std::memcpy(arguments.reduced_size, reduced.size, sizeof reduced.size);
   std::memcpy(arguments.kept_stride, kept.stride[0], sizeof arguments.kept_stride);
   std::memcpy(arguments.reduced_stride, reduced.stride[0], sizeof arguments.reduced_stride);
-  const uint64_t units = form.vector ? reduced.count / fold.wide : reduced.count;
-  fold_parts(fold, form, arguments, plan(arguments.results, units, along_contiguous), recorder);
+  const uint64_t units = form.vector ? reduced.count / work.wide : reduced.count;
+  reduce_parts(work, form, arguments, plan(arguments.results, units, along_contiguous), recorder);
 }
 
 uint32_t row_threads(uint64_t rows, uint64_t columns, bool fours) {
-  return plan(rows, fours ? columns / kFoldedFloats : columns, true).along;
+  return plan(rows, fours ? columns / kReducedFloats : columns, true).along;
 }
 bool divides_rows(uint64_t rows, uint64_t columns, bool fours, uint64_t busy) {
   return wanted_segments(rows, columns, row_threads(rows, columns, fours), busy) > 1;
 }
-uint64_t busy_with_folds(const Recorder& recorder) { return recorder.rates.busy_groups(kBusyGroups); }
+uint64_t busy_with_reductions(const Recorder& recorder) { return recorder.rates.busy_groups(kBusyGroups); }
 
-Fold fold_of_floats(const Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out) {
+DimReduction float_reduction(const Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out) {
   static const ShaderCode& code = find_shader("reduce_f32");
-  return {code, form, 2 * sizeof(float), kFoldedFloats, x, mask, out};
+  return {code, form, 2 * sizeof(float), kReducedFloats, x, mask, out};
 }
 
 Tensor largest_magnitude(const Tensor& x, Recorder& recorder) {
   const Tensor largest = Tensor::empty({}, DType::f32, x.device());
-  fold_dims(fold_of_floats({.fold = Reduce::kLargest, .map = Reduce::kFiniteMagnitude}, x,
-                           dim_mask("matmul", {}, x.shape()), largest),
-            recorder);
+  reduce_dims(float_reduction({.reduction = Reduce::kLargest, .map = Reduce::kFiniteMagnitude}, x,
+                              dim_mask("matmul", {}, x.shape()), largest),
+              recorder);
   return largest;
 }
 
@@ -227,35 +228,35 @@ bool supports(const Call& call) {
 }
 bool supports_floats(const Call& call) { return supports(call) && is_floating(call.input(0).dtype()); }
 
-void reduce(const Call& call, uint32_t fold, double factor, Recorder& recorder) {
+void reduce(const Call& call, uint32_t kind, double factor, Recorder& recorder) {
   static const ShaderCode& integers = find_shader("reduce_i64");
   const Tensor& x = call.input(0);
-  Fold work = fold_of_floats({.fold = fold}, x, mask_of(call), call.output());
+  DimReduction work = float_reduction({.reduction = kind}, x, mask_of(call), call.output());
   work.factor = float(factor);
   if (!is_integral(x.dtype())) {
     // The real parts of adjacent complex numbers are not adjacent.
     if (is_complex(x.dtype())) work.wide = 0;
-    return fold_dims(work, recorder);
+    return reduce_dims(work, recorder);
   }
-  fold_dims({integers, work.form, sizeof(int64_t), 0, x, work.mask, call.output()}, recorder);
+  reduce_dims({integers, work.form, sizeof(int64_t), 0, x, work.mask, call.output()}, recorder);
 }
 
-template <uint32_t fold>
-void run_fold(const Call& call, Recorder& recorder) {
-  reduce(call, fold, 1, recorder);
+template <uint32_t kind>
+void run_reduction(const Call& call, Recorder& recorder) {
+  reduce(call, kind, 1, recorder);
 }
 void run_mean(const Call& call, Recorder& recorder) {
   reduce(call, Reduce::kSum, 1 / double(reduced_count(call.input(0).shape(), mask_of(call))), recorder);
 }
 void run_nansum(const Call& call, Recorder& recorder) {
-  fold_dims(fold_of_floats({.map = Reduce::kWithoutNan}, call.input(0), mask_of(call), call.output()),
-            recorder);
+  reduce_dims(float_reduction({.map = Reduce::kWithoutNan}, call.input(0), mask_of(call), call.output()),
+              recorder);
 }
 
 // (sum |x|^p)^(1/p), or the same of x - other.
-Fold norm_fold(uint32_t map, const Tensor& x, uint32_t mask, const Tensor& out) {
+DimReduction norm_reduction(uint32_t map, const Tensor& x, uint32_t mask, const Tensor& out) {
   static const ShaderCode& code = find_shader("reduce_norm");
-  return {code, {.map = map}, 3 * sizeof(float), kFoldedFloats, x, mask, out};
+  return {code, {.map = map}, 3 * sizeof(float), kReducedFloats, x, mask, out};
 }
 // Parameters of runtime/ops/vector_norm.cpp.
 void run_norm(const Call& call, Recorder& recorder) {
@@ -263,18 +264,20 @@ void run_norm(const Call& call, Recorder& recorder) {
   const double p = call.real(kPowerAt);
   const Tensor& x = call.input(0);
   const uint32_t mask = mask_of(call, kNormDimsAt);
-  if (p == 1) return fold_dims(fold_of_floats({.map = Reduce::kMagnitude}, x, mask, call.output()), recorder);
-  Fold work = norm_fold(p == 2 ? Reduce::kSquare : Reduce::kPower, x, mask, call.output());
+  if (p == 1)
+    return reduce_dims(float_reduction({.map = Reduce::kMagnitude}, x, mask, call.output()), recorder);
+  DimReduction work = norm_reduction(p == 2 ? Reduce::kSquare : Reduce::kPower, x, mask, call.output());
   work.exponent = float(p);
-  fold_dims(work, recorder);
+  reduce_dims(work, recorder);
 }
 
 // The 2-norm of the difference of two tensors.
 void run_distance(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
-  Fold work = norm_fold(Reduce::kSquare, x, dim_mask(call.op->name, {}, x.shape()), call.output());
+  DimReduction work =
+      norm_reduction(Reduce::kSquare, x, dim_mask(call.op->name, {}, x.shape()), call.output());
   work.other = &call.input(1);
-  fold_dims(work, recorder);
+  reduce_dims(work, recorder);
 }
 
 // The sum of squared deviations / (n - correction), or its root, and the mean if there is a second result.
@@ -285,23 +288,23 @@ void run_var(const Call& call, Recorder& recorder) {
   const Value& unbiased = call.params[kUnbiasedAt];
   const int64_t correction = unbiased.present() ? int64_t(unbiased.b) : call.integer(kCorrectionAt);
   const int64_t count = reduced_count(call.input(0).shape(), mask_of(call));
-  Fold work{code,
-            {.end = root ? Reduce::kRoot : Reduce::kScaled},
-            6 * sizeof(float),
-            kFoldedFloats,
-            call.input(0),
-            mask_of(call),
-            call.output()};
+  DimReduction work{code,
+                    {.end = root ? Reduce::kRoot : Reduce::kScaled},
+                    6 * sizeof(float),
+                    kReducedFloats,
+                    call.input(0),
+                    mask_of(call),
+                    call.output()};
   work.factor = float(1 / double(std::max<int64_t>(0, count - correction)));
   if (call.out.size() == 2) work.second = &call.output(1);
-  fold_dims(work, recorder);
+  reduce_dims(work, recorder);
 }
 
 void run_aminmax(const Call& call, Recorder& recorder) {
   static const ShaderCode& code = find_shader("reduce_range");
-  Fold work{code, {}, 8, kFoldedFloats, call.input(0), mask_of(call), call.output()};
+  DimReduction work{code, {}, 8, kReducedFloats, call.input(0), mask_of(call), call.output()};
   work.second = &call.output(1);
-  fold_dims(work, recorder);
+  reduce_dims(work, recorder);
 }
 
 template <bool every>
@@ -311,14 +314,14 @@ void run_truth(const Call& call, Recorder& recorder) {
   if (x.numel() == 0) return copy(out, Tensor::number(int64_t(every)), recorder);
   constexpr uint32_t kBools = 16;  // elements that reduce_truth.comp loads at a time
   const bool bytes = x.dtype() == DType::boolean;
-  fold_dims({code,
-             {.fold = every ? Reduce::kSmallest : Reduce::kLargest, .words = bytes},
-             4,
-             bytes ? kBools : 0,
-             x,
-             mask_of(call),
-             out},
-            recorder);
+  reduce_dims({code,
+               {.reduction = every ? Reduce::kSmallest : Reduce::kLargest, .words = bytes},
+               4,
+               bytes ? kBools : 0,
+               x,
+               mask_of(call),
+               out},
+              recorder);
 }
 bool supports_truth(const Call& call) {
   const Tensor& x = call.input(0);
@@ -329,7 +332,7 @@ bool supports_truth(const Call& call) {
 
 void add_parts(const Tensor& out, const Tensor& parts, Recorder& recorder) {
   const Tensor line(out.storage_ref(), Layout::contiguous({out.numel()}), out.offset(), out.dtype());
-  fold_dims(fold_of_floats({}, parts, 1, line), recorder);
+  reduce_dims(float_reduction({}, parts, 1, line), recorder);
 }
 
 std::vector<KernelEntry> reduce_kernels() {
@@ -343,11 +346,11 @@ std::vector<KernelEntry> reduce_kernels() {
           {find_op("_aminmax"), {supports_floats, run_aminmax}},
           {find_op("all"), {supports_truth, run_truth<true>, true}},
           {find_op("any"), {supports_truth, run_truth<false>, true}},
-          {find_op("sum"), {supports, run_fold<Reduce::kSum>, true}},
+          {find_op("sum"), {supports, run_reduction<Reduce::kSum>, true}},
           {find_op("mean"), {supports, run_mean, true}},
-          {find_op("prod"), {supports, run_fold<Reduce::kProduct>}},
-          {find_op("amax"), {supports, run_fold<Reduce::kLargest>}},
-          {find_op("amin"), {supports, run_fold<Reduce::kSmallest>}}};
+          {find_op("prod"), {supports, run_reduction<Reduce::kProduct>}},
+          {find_op("amax"), {supports, run_reduction<Reduce::kLargest>}},
+          {find_op("amin"), {supports, run_reduction<Reduce::kSmallest>}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -5,9 +5,9 @@
 namespace lunagrad::gpu {
 
 // A reduction and where its results go. A state is a partial result; the shader defines it.
-struct Fold {
+struct DimReduction {
   const ShaderCode& code;
-  shaders::Reduce form;  // fold, map and end; fold_dims() sets the rest
+  shaders::Reduce form;  // work, map and end; reduce_dims() sets the rest
   uint32_t state;        // bytes of a state
   uint32_t wide;         // elements of the vectors that the shader can load from x; 0: none
   const Tensor& x;       // fewer than 2^31 elements
@@ -18,19 +18,19 @@ struct Fold {
   const Tensor* second = nullptr;  // the second result
   bool fetches = false;  // the states hold positions, and the results are elements at these positions
 };
-void fold_dims(const Fold&, Recorder&);
+void reduce_dims(const DimReduction&, Recorder&);
 
 // The reduction of f32, f16 or bf16 by `reduce_f32`: a sum unless `form` sets another one.
-Fold fold_of_floats(const shaders::Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out);
+DimReduction float_reduction(const shaders::Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out);
 // How many floats the shaders load at a time.
-inline constexpr uint32_t kFoldedFloats = 4;
+inline constexpr uint32_t kReducedFloats = 4;
 
 // row_threads(): how many invocations of a workgroup reduce a row of adjacent floats. divides_rows(): whether
 // several workgroups share a row. `fours`: rows are loaded in vectors. `busy`: workgroups that keep the
 // device busy.
 uint32_t row_threads(uint64_t rows, uint64_t columns, bool fours);
 bool divides_rows(uint64_t rows, uint64_t columns, bool fours, uint64_t busy);
-uint64_t busy_with_folds(const Recorder&);
+uint64_t busy_with_reductions(const Recorder&);
 
 // The largest finite magnitude in x, f32 []. 0 if there is none.
 Tensor largest_magnitude(const Tensor& x, Recorder&);

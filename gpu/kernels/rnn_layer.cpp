@@ -8,9 +8,9 @@
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
-#include "gpu/kernels/halves.h"
 #include "gpu/kernels/matmul.h"
 #include "gpu/kernels/product.h"
+#include "gpu/kernels/through_f32.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {

@@ -57,11 +57,11 @@ void write_keys(const IndexedPlaces& places, uint64_t nowhere, const Scratch& ke
              {groups_for(a.count, recorder)}, bytes_of(a));
 }
 
-struct PutHot {
+struct PutPushConstants {
   uint64_t target, source, keys, owners;
   uint32_t count, size, step;
 };
-static_assert(sizeof(PutHot) <= kHotBytes);
+static_assert(sizeof(PutPushConstants) <= kPushConstantBytes);
 
 // Layout as in put_rows.comp.
 struct RowArguments {
@@ -74,13 +74,13 @@ struct RowArguments {
 Tensor owners_of(const Scratch& keys, uint32_t count, int64_t size, Device& device, Recorder& recorder) {
   const Tensor owners = Tensor::empty({size}, DType::i32, device);
   copy(owners, Tensor::number(int64_t(0)), recorder);
-  PutHot hot{};
-  hot.count = count;
-  hot.size = uint32_t(size);
+  PutPushConstants push{};
+  push.count = count;
+  push.size = uint32_t(size);
   Launch launch(recorder);
-  hot.keys = launch.reads(keys);
-  hot.owners = launch.writes(owners);
-  launch.run(PutLast{.mode = PutLast::kClaim}, {groups_for(count, recorder)}, {}, bytes_of(hot));
+  push.keys = launch.reads(keys);
+  push.owners = launch.writes(owners);
+  launch.run(PutLast{.mode = PutLast::kClaim}, {groups_for(count, recorder)}, {}, bytes_of(push));
   return owners;
 }
 
@@ -93,16 +93,16 @@ void put_by_index(const Tensor& target, const Tensor& source, const IndexedPlace
   write_keys(places, uint64_t(target.numel()), keys, recorder);
   const Tensor owners = owners_of(keys, uint32_t(count), target.numel(), target.device(), recorder);
   Launch launch(recorder);
-  PutHot hot{};
-  hot.count = uint32_t(count);
-  hot.size = uint32_t(target.numel());
-  hot.step = source.numel() == count ? 1 : 0;
-  hot.keys = launch.reads(keys);
-  hot.owners = launch.reads(owners);
-  hot.source = launch.reads(source);
-  hot.target = launch.writes(target);
+  PutPushConstants push{};
+  push.count = uint32_t(count);
+  push.size = uint32_t(target.numel());
+  push.step = source.numel() == count ? 1 : 0;
+  push.keys = launch.reads(keys);
+  push.owners = launch.reads(owners);
+  push.source = launch.reads(source);
+  push.target = launch.writes(target);
   launch.run(PutLast{.mode = PutLast::kPut, .type = raw_type(target.dtype())},
-             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
+             {groups_for(push.count, recorder)}, {}, bytes_of(push));
 }
 
 void put_rows(const Tensor& out, const Tensor& x, const Tensor& source, int dim, const IndexedPlaces& places,

@@ -62,7 +62,7 @@ class Selecting {
   }
 
   void find_bounds() {
-    // The counts of digits, then those of NaN.
+    // The counts of digits, then the counts of NaN.
     const Tensor digits = Tensor::empty({int64_t(rows_ * (a_.passes * 256 + 1))}, DType::i32, x_.device());
     copy(digits, Tensor::number(int64_t(0)), recorder_);
     for (a_.pass = 0; a_.pass < a_.passes; ++a_.pass) {

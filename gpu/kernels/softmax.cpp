@@ -1,8 +1,8 @@
 // softmax and log_softmax with their gradients, of f32, f16 or bf16, along any dim of tensors with any
 // strides.
 #include "gpu/kernels.h"
-#include "gpu/kernels/halves.h"
 #include "gpu/kernels/rows.h"
+#include "gpu/kernels/through_f32.h"
 
 namespace lunagrad::gpu {
 namespace {

@@ -198,11 +198,11 @@ void run_place(const Call& call, Recorder& recorder) {
                call.output(0), call.output(1), recorder);
 }
 
-struct SpreadHot {
+struct SpreadPushConstants {
   uint64_t result, source, index;
   uint32_t count, length, size, inner;
 };
-static_assert(sizeof(SpreadHot) <= kHotBytes);
+static_assert(sizeof(SpreadPushConstants) <= kPushConstantBytes);
 
 bool supports_spread(const Call& call) {
   return item_size(call.input(0).dtype()) <= 8 && !is_complex(call.input(0).dtype()) &&
@@ -212,20 +212,20 @@ void run_spread(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor source = contiguous(call.input(0)), index = contiguous(call.input(1)), &out = call.output();
   const int dim = int(call.integer(0));
-  SpreadHot hot{};
-  hot.count = uint32_t(source.numel());
-  hot.length = uint32_t(source.size(dim));
-  hot.size = uint32_t(call.integer(1));
-  hot.inner = 1;
-  for (int d = dim + 1; d < source.ndim(); ++d) hot.inner *= uint32_t(source.size(d));
-  if (hot.length < hot.size) copy(out, Tensor::number(int64_t(0)), recorder);
+  SpreadPushConstants push{};
+  push.count = uint32_t(source.numel());
+  push.length = uint32_t(source.size(dim));
+  push.size = uint32_t(call.integer(1));
+  push.inner = 1;
+  for (int d = dim + 1; d < source.ndim(); ++d) push.inner *= uint32_t(source.size(d));
+  if (push.length < push.size) copy(out, Tensor::number(int64_t(0)), recorder);
   Launch launch(recorder);
-  hot.result = launch.writes(out);
-  hot.source = launch.reads(source);
-  hot.index = launch.reads(index);
-  const Visit visit = visit_elements(hot.count, recorder);
+  push.result = launch.writes(out);
+  push.source = launch.reads(source);
+  push.index = launch.reads(index);
+  const Visit visit = visit_elements(push.count, recorder);
   launch.run(shaders::Spread{.raw_type = raw_type(out.dtype()), .per_thread = visit.per_thread},
-             {visit.groups}, {}, bytes_of(hot));
+             {visit.groups}, {}, bytes_of(push));
 }
 
 }  // namespace

@@ -14,11 +14,11 @@ struct Entry {
   uint32_t count, type;
   uint32_t first_block, blocks;
 };
-struct Hot {
+struct PushConstants {
   uint64_t partial, result;
   uint32_t tensors, blocks;
 };
-static_assert(sizeof(Hot) <= kHotBytes);
+static_assert(sizeof(PushConstants) <= kPushConstantBytes);
 
 using shaders::Summary;
 constexpr uint32_t kBlock = kGroupSize * Summary::kEach;
@@ -37,26 +37,26 @@ void run_summary(const Call& call, Recorder& recorder) {
   for (size_t begin = 0; begin < dense.size(); begin += kMostTensors) {
     const size_t end = std::min(dense.size(), begin + kMostTensors);
     std::vector<Entry> entries;
-    Hot hot{};
-    hot.tensors = uint32_t(end - begin);
+    PushConstants push{};
+    push.tensors = uint32_t(end - begin);
     for (size_t i = begin; i < end; ++i) {
       const auto count = uint32_t(dense[i].numel()), blocks = (count + kBlock - 1) / kBlock;
-      entries.push_back({0, count, uint32_t(dense[i].dtype()), hot.blocks, blocks});
-      hot.blocks += blocks;
+      entries.push_back({0, count, uint32_t(dense[i].dtype()), push.blocks, blocks});
+      push.blocks += blocks;
     }
-    const Scratch partial(recorder, hot.blocks * row);
+    const Scratch partial(recorder, push.blocks * row);
     {
       Launch launch(recorder);
       for (size_t i = begin; i < end; ++i) entries[i - begin].from = launch.reads(dense[i]);
-      hot.partial = launch.writes(partial);
-      launch.run(Summary{.fold = false}, {group_count(hot.blocks, recorder)},
-                 std::as_bytes(std::span(entries)), bytes_of(hot));
+      push.partial = launch.writes(partial);
+      launch.run(Summary{.reduction = false}, {group_count(push.blocks, recorder)},
+                 std::as_bytes(std::span(entries)), bytes_of(push));
     }
     Launch launch(recorder);
-    hot.partial = launch.reads(partial);
-    hot.result = launch.writes(call.output()) + begin * row;
-    launch.run(Summary{.fold = true}, {group_count(hot.tensors, recorder)}, std::as_bytes(std::span(entries)),
-               bytes_of(hot));
+    push.partial = launch.reads(partial);
+    push.result = launch.writes(call.output()) + begin * row;
+    launch.run(Summary{.reduction = true}, {group_count(push.tensors, recorder)},
+               std::as_bytes(std::span(entries)), bytes_of(push));
   }
 }
 

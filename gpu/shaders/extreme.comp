@@ -10,7 +10,7 @@ const uint kWide = 4;
 #include "extreme.glsl"
 
 Key key_of(uint order) {
-  return FOLD == kLargest || (TYPE >= kF16 && order == 0xffffffffu) ? order : ~order;
+  return REDUCTION == kLargest || (TYPE >= kF16 && order == 0xffffffffu) ? order : ~order;
 }
 Element element_at(int64_t at, int64_t other) {
   if (TYPE >= kF16) return key_of(order_of(load_float(arguments.operand, at, TYPE)));

@@ -11,7 +11,7 @@ const uint kWide = 1;
 
 Element element_at(int64_t at, int64_t other) {
   const uint64_t order = order_at(arguments.operand, at, kI64);
-  return FOLD == kLargest ? order : ~order;
+  return REDUCTION == kLargest ? order : ~order;
 }
 Vector vector_at(int64_t at, int64_t other) {
   return element_at(at, other);

@@ -13,7 +13,7 @@
 //   void finish(uint index, State)                   stores a result
 #include "divisor.glsl"
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint FOLD = 0;
+layout(constant_id = 0) const uint REDUCTION = 0;
 const uint kSum = 0, kLargest = 1, kSmallest = 2, kProduct = 3;
 layout(constant_id = 1) const uint ALONG = 256;
 layout(constant_id = 2) const bool ALONG_CONTIGUOUS = true;
@@ -110,7 +110,7 @@ Vector load_vector(Places base, uint i) {
   return vector_at(at.one, at.other);
 }
 
-State fold_segment(Places base, uint first, uint last, uint along) {
+State reduce_segment(Places base, uint first, uint last, uint along) {
   State state = none();
   if (VECTOR) {
     base = Places(base.one / kWide, base.other / kWide);
@@ -151,7 +151,7 @@ void main() {
         const Places base = kept_places(index);
         begin(base.one);
         const uint first = segment * arguments.segment;
-        state = fold_segment(base, first, min(first + arguments.segment, arguments.reduced), along);
+        state = reduce_segment(base, first, min(first + arguments.segment, arguments.reduced), along);
       }
     }
     if (ALONG > 1) {

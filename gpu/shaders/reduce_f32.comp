@@ -10,18 +10,18 @@ const uint kWide = 4;
 #include "reduce.glsl"
 
 State none() {
-  return vec2(FOLD == kSum ? 0.0 : FOLD == kProduct ? 1.0 : FOLD == kLargest ? -infinity() : infinity(), 0.0);
+  return vec2(REDUCTION == kSum ? 0.0 : REDUCTION == kProduct ? 1.0 : REDUCTION == kLargest ? -infinity() : infinity(), 0.0);
 }
-float folded(float a, float b) {
-  if (FOLD == kProduct) return a * b;
-  return FOLD == kLargest ? lg_max(a, b) : lg_min(a, b);
+float reduced(float a, float b) {
+  if (REDUCTION == kProduct) return a * b;
+  return REDUCTION == kLargest ? lg_max(a, b) : lg_min(a, b);
 }
 State both(State a, State b) {
-  return FOLD == kSum ? added_sums(a, b) : vec2(folded(a.x, b.x), 0.0);
+  return REDUCTION == kSum ? added_sums(a, b) : vec2(reduced(a.x, b.x), 0.0);
 }
 void begin(int64_t base) {}
 
-// The functions of two operands are those of elementwise.def and runtime/ops/loss.cpp.
+// The functions of two operands, as in elementwise.def and runtime/ops/loss.cpp.
 float mapped(float x, float t) {
   switch (MAP) {
     case kMagnitude: return abs(x);
@@ -53,8 +53,8 @@ State with(State state, Element x, uint i) {
   return both(state, vec2(x, 0.0));
 }
 State with_vector(State state, Vector v, uint i) {
-  if (FOLD == kSum) return with_four(state, v);
-  return vec2(folded(state.x, folded(folded(v.x, v.y), folded(v.z, v.w))), 0.0);
+  if (REDUCTION == kSum) return with_four(state, v);
+  return vec2(reduced(state.x, reduced(reduced(v.x, v.y), reduced(v.z, v.w))), 0.0);
 }
 
 void keep(uint64_t i, State state) {
@@ -64,6 +64,6 @@ State kept(uint64_t i) {
   return C64Element(arguments.parts + i * 8).at;
 }
 void finish(uint index, State state) {
-  const float value = FOLD == kSum ? end_of_sum(state, arguments.factor) : state.x * arguments.factor;
+  const float value = REDUCTION == kSum ? end_of_sum(state, arguments.factor) : state.x * arguments.factor;
   store_float(arguments.result, int64_t(index), RESULT_TYPE, value);
 }

@@ -10,15 +10,15 @@ const uint kWide = 1;
 #include "reduce.glsl"
 
 State none() {
-  return FOLD == kSum       ? 0L
-         : FOLD == kProduct ? 1L
-         : FOLD == kLargest ? -0x7fffffffffffffffL - 1L
+  return REDUCTION == kSum       ? 0L
+         : REDUCTION == kProduct ? 1L
+         : REDUCTION == kLargest ? -0x7fffffffffffffffL - 1L
                             : 0x7fffffffffffffffL;
 }
 State both(State a, State b) {
-  if (FOLD == kSum) return a + b;
-  if (FOLD == kProduct) return a * b;
-  return FOLD == kLargest ? (a > b ? a : b) : (a < b ? a : b);
+  if (REDUCTION == kSum) return a + b;
+  if (REDUCTION == kProduct) return a * b;
+  return REDUCTION == kLargest ? (a > b ? a : b) : (a < b ? a : b);
 }
 void begin(int64_t base) {}
 

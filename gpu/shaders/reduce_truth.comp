@@ -14,10 +14,10 @@ const uint kWide = 16;
 const uint kOnes = 0x01010101u;
 
 State none() {
-  return FOLD == kLargest ? 0u : kOnes;
+  return REDUCTION == kLargest ? 0u : kOnes;
 }
 State both(State a, State b) {
-  return FOLD == kLargest ? a | b : a & b;
+  return REDUCTION == kLargest ? a | b : a & b;
 }
 void begin(int64_t base) {}
 
@@ -54,5 +54,5 @@ void finish(uint index, State state) {
   if (WORDS)
     I32Element(arguments.result + uint64_t(index) * 4).at = int(state);
   else
-    U8Element(arguments.result + index).at = uint8_t((FOLD == kLargest ? state != 0u : state == kOnes) ? 1u : 0u);
+    U8Element(arguments.result + index).at = uint8_t((REDUCTION == kLargest ? state != 0u : state == kOnes) ? 1u : 0u);
 }

@@ -1,6 +1,6 @@
 #version 460
 // The eight statistics of runtime/statistics/summary.cpp for each of many tensors. In the first pass a
-// workgroup computes the statistics of a block of 4096 elements. In the second pass (FOLD) a workgroup for
+// workgroup computes the statistics of a block of 4096 elements. In the second pass (REDUCTION) a workgroup for
 // each tensor combines its blocks. Values are divided by the largest magnitude before they are summed, so
 // that squares neither overflow nor underflow.
 #extension GL_GOOGLE_include_directive : require
@@ -8,7 +8,7 @@
 #include "functions.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const bool FOLD = false;
+layout(constant_id = 0) const bool REDUCTION = false;
 
 struct Entry {
   uint64_t from;
@@ -98,7 +98,7 @@ void take_block(uint block) {
   store(partial, block, numbers);
 }
 
-void fold(uint tensor) {
+void reduce(uint tensor) {
   const Entry e = entries.at[tensor];
   float numbers[kNumbers];
   [[unroll]] for (uint k = 0; k < kNumbers; ++k) numbers[k] = 0.0;
@@ -129,8 +129,8 @@ void fold(uint tensor) {
 }
 
 void main() {
-  if (FOLD) {
-    for (uint tensor = gl_WorkGroupID.x; tensor < tensors; tensor += gl_NumWorkGroups.x) fold(tensor);
+  if (REDUCTION) {
+    for (uint tensor = gl_WorkGroupID.x; tensor < tensors; tensor += gl_NumWorkGroups.x) reduce(tensor);
   } else {
     for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) take_block(block);
   }

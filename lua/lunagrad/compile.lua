@@ -1,6 +1,6 @@
 -- lg.compile(fn): fn with deferred calls, which are planned together. fn runs every time as it is written: only the
 -- computation waits, until something reads a value, or fn returns.
--- lg.compile(fn, {sealed = true}): fn as a captured graph, which runs without Lua once two calls in a row were the
+-- lg.compile(fn, {capture_graph = true}): fn as a captured graph, which runs without Lua once two calls in a row were the
 -- same. It is for models so small that most of the time goes to Lua.
 local core = require "lunagrad.core"
 local fail = core._fail
@@ -8,11 +8,11 @@ local fail = core._fail
 local Compiled = {}
 local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> the function or module that it wraps
 local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> its plan in the queue
-local seals = setmetatable({}, {__mode = "k"})      -- compiled object -> its captured graph, with {sealed = true}
+local graphs = setmetatable({}, {__mode = "k"})     -- compiled object -> its captured graph, with {capture_graph = true}
 
 function Compiled:__call(...)
-  local sealed = seals[self]
-  if sealed then return core._run_sealed(sealed, ...) end
+  local graph = graphs[self]
+  if graph then return core._run_captured(graph, ...) end
   return core._defer(plans[self], functions[self], ...)
 end
 
@@ -20,15 +20,15 @@ end
 function Compiled._wrapped(compiled) return functions[compiled] end
 
 -- Drops all captured graphs, so that their functions run in Lua again: a model that they use was changed.
-function core._forget_seals()
-  for _, sealed in pairs(seals) do core._unseal(sealed) end
+function core._forget_graphs()
+  for _, graph in pairs(graphs) do core._drop_graph(graph) end
 end
 
 function Compiled:__tostring() return "compiled " .. tostring(functions[self]) end
 
 local function explain(compiled)
   if not functions[compiled] then fail("explain: a function of lg.compile expected; write f:explain()") end
-  if seals[compiled] then return core._explain_sealed(seals[compiled]) end
+  if graphs[compiled] then return core._explain_captured(graphs[compiled]) end
   return core._explain(plans[compiled])
 end
 
@@ -54,14 +54,15 @@ return function(fn, options)
     fail(("compile: a function or a module expected (got %s)"):format(type(fn)))
   end
   if options ~= nil and type(options) ~= "table" then fail(("compile: a table of options expected (got %s)"):format(type(options))) end
-  local sealed = false
+  local captures = false
   for name, value in pairs(options or {}) do
-    if name ~= "sealed" then fail(("compile: unknown option '%s' (known: sealed)"):format(tostring(name))) end
-    if type(value) ~= "boolean" then fail(("compile: sealed is a boolean (got %s)"):format(type(value))) end
-    sealed = value
+    if name == "sealed" then fail("compile: the option sealed is capture_graph now") end
+    if name ~= "capture_graph" then fail(("compile: unknown option '%s' (known: capture_graph)"):format(tostring(name))) end
+    if type(value) ~= "boolean" then fail(("compile: capture_graph is a boolean (got %s)"):format(type(value))) end
+    captures = value
   end
   local compiled = setmetatable({}, Compiled)
   functions[compiled] = fn
-  if sealed then seals[compiled] = core._seal(fn) else plans[compiled] = core._compiled() end
+  if captures then graphs[compiled] = core._capture_graph(fn) else plans[compiled] = core._compiled() end
   return compiled
 end

@@ -159,7 +159,7 @@ function grad.hvp(fn, inputs, v, options)
   return outputs_of({output}, true, options.create_graph), packed(product, single)
 end
 
-local function joined(a, b)
+local function concat(a, b)
   local shape = {}
   for _, size in ipairs(a) do shape[#shape + 1] = size end
   for _, size in ipairs(b) do shape[#shape + 1] = size end
@@ -177,7 +177,7 @@ local function rows_of(owner, output, inputs, options, create_graph)
     for i, gradient in ipairs(gradients) do rows[i][element] = gradient end
   end
   for i, x in ipairs(inputs) do
-    local shape = joined(output:size(), x:size())
+    local shape = concat(output:size(), x:size())
     rows[i] = #rows[i] > 0 and core.stack(rows[i], 1):reshape(shape)
       or core.zeros(shape, {dtype = x:dtype(), device = x:device()})
   end

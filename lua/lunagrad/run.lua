@@ -103,7 +103,7 @@ local function put_back(object, kept, where)
   return object
 end
 
-local function joined(list)
+local function names_of(list)
   local names = {}
   for i, one in ipairs(list) do names[i] = one.name end
   return table.concat(names, ", ")
@@ -117,7 +117,7 @@ local function warn_of_missing(list)
       .. "begin again, and the run differs from one that was not interrupted"))
   elseif #list > 0 then
     run._warn(("run.resume: this checkpoint does not hold %s, since lg.run.state did not register %s: %s again, and the run "
-      .. "differs from one that was not interrupted"):format(joined(list), #list == 1 and "it" or "them",
+      .. "differs from one that was not interrupted"):format(names_of(list), #list == 1 and "it" or "them",
       #list == 1 and "it begins" or "they begin"))
   end
 end
@@ -209,7 +209,7 @@ local function lacks(quiet)
   told = true
   local loader = list[1].loader and #list == 1
   run._warn(("run.checkpoint: %s %s not registered, so a resumed run begins %s again and differs from this one; "
-    .. "write lg.run.state(\"%s\", function() return %s(…) end)"):format(joined(list), #list == 1 and "is" or "are",
+    .. "write lg.run.state(\"%s\", function() return %s(…) end)"):format(names_of(list), #list == 1 and "is" or "are",
     loader and "its data" or #list == 1 and "it" or "them", loader and "loader" or "name",
     loader and "lg.data.DataLoader" or list[1].name:match "^[%w_]*"))
   return list

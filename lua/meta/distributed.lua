@@ -142,7 +142,7 @@ function distributed.fully_shard(model, groups, deterministic, slots, threads, o
 
 ---A model whose stages run on different ranks: stage i runs on rank i - 1, and a rank drops the other stages.
 ---pipe:backward(x, target) cuts the batch along dim 1 into `micro_batches` parts, runs the forward and backward of the
----parts alternately, and adds the gradients to those of pipe:parameters(), the stage's parameters. It returns the loss
+---parts alternately, and adds the gradients to pipe:parameters(), the stage's parameters. It returns the loss
 ---on every rank, without dims: the mean of the parts' losses. Rank 0 reads x, the last rank target. Under lg.no_grad()
 ---pipe(x) is the output of the last stage, on every rank. A stage takes one Tensor and returns one; loss(output,
 ---target) is a mean over samples. pipe.stage is this rank's module, pipe.peak_micro_batches the most parts whose

@@ -286,7 +286,7 @@ function lg.checkpoint_sequential(list, segments, ...) end
 ---latest plan as text: groups, bytes that were not written to memory, and why a call is in no group. When a plan gains
 ---too little, the next 200 calls are eager.
 ---
----With {sealed = true}, fn becomes a captured graph: it runs without Lua once two calls in a row were the same. This
+---With {capture_graph = true}, fn becomes a captured graph: it runs without Lua once two calls in a row were the same. This
 ---is for models so small that most of the time goes to Lua. Its ops, backward passes included, run as they were
 ---planned, with new random numbers; steps of optimizers, of schedules and of averages, and lg.run.log, still run in
 ---Lua. Tensors in arguments, alone or in tables, and in variables of fn may change from call to call. A new plan is
@@ -296,17 +296,17 @@ function lg.checkpoint_sequential(list, segments, ...) end
 ---results have no graph. `f:explain()` says what was captured, or why fn runs in Lua.
 ---@generic F
 ---@param fn F
----@param options? {sealed?: boolean}
+---@param options? {capture_graph?: boolean}
 ---@return F
 function lg.compile(fn, options) end
 ---With true, every step of lg.run.steps defers its calls until a value is read or the step ends. Without this setting,
 ---steps and functions of lg.compile defer calls if they gain by it: the second step, the first call and every 200th
 ---are tried. With false, no call is deferred.
 ---@param on boolean
-function lg.set_replay(on) end
+function lg.set_deferred(on) end
 ---Whether calls are deferred at this place.
 ---@return boolean
-function lg.is_replaying() end
+function lg.is_deferred() end
 
 ---The context that a custom op passes from forward to backward; other fields may be set freely.
 ---@class lunagrad.CustomContext

@@ -85,7 +85,7 @@ void avg_pool(const PoolGeometry& p, const T* x, T* y) {
           const PoolWindow& columns = p.columns.windows[size_t(w)];
           if (columns.count >= kLong) {
             double sum = 0;
-            fold_row(Fold::sum, 0, in + columns.start, columns.count, &sum);
+            reduce_row(ReduceKind::sum, 0, in + columns.start, columns.count, &sum);
             to[w] = T(sum);
             continue;
           }

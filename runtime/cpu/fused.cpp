@@ -9,10 +9,10 @@
 #include "runtime/cpu/fused_operand.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
-#include "runtime/cpu/refold.h"
+#include "runtime/cpu/reduce_again.h"
 #include "runtime/cpu/row_kernel.h"
 #include "runtime/cpu/workspace.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 namespace {
@@ -29,32 +29,32 @@ bool is_cast(const Op& op) {
   return &op == cast;
 }
 
-Fold fold_of(RowFold::Kind kind) {
+ReduceKind reduce_kind_of(RowReduction::Kind kind) {
   switch (kind) {
-    case RowFold::Kind::product:
-      return Fold::product;
-    case RowFold::Kind::largest:
-      return Fold::max;
-    case RowFold::Kind::smallest:
-      return Fold::min;
-    case RowFold::Kind::magnitudes:
-      return Fold::sum_abs;
-    case RowFold::Kind::squares:
-      return Fold::sum_squares;
-    case RowFold::Kind::moments:
-      return Fold::moments;
+    case RowReduction::Kind::product:
+      return ReduceKind::product;
+    case RowReduction::Kind::largest:
+      return ReduceKind::max;
+    case RowReduction::Kind::smallest:
+      return ReduceKind::min;
+    case RowReduction::Kind::magnitudes:
+      return ReduceKind::sum_abs;
+    case RowReduction::Kind::squares:
+      return ReduceKind::sum_squares;
+    case RowReduction::Kind::moments:
+      return ReduceKind::moments;
     default:
-      return Fold::sum;
+      return ReduceKind::sum;
   }
 }
 
 struct Member {
-  RowWork work;  // kernel null: a cast or a row reduction
-  RowFold fold;  // kind none: elementwise
-  bool row;      // the result has one element per row
+  RowWork work;            // kernel null: a cast or a row reduction
+  RowReduction reduction;  // kind none: elementwise
+  bool row;                // the result has one element per row
   int operands = 0;
   FusedOperand in[kMostRowOperands];
-  std::unique_ptr<RowKernel> rows;  // for RowFold::by_kernel
+  std::unique_ptr<RowKernel> rows;  // for RowReduction::by_kernel
   DType type;                       // of the result
   char* out = nullptr;              // null: the result stays in a buffer
   int64_t item = 0;                 // bytes of an element of the result
@@ -115,7 +115,7 @@ class Fused {
   // Computes the parts of all rows, and then combines the states of each row's parts in their order.
   void run_divided_rows() const {
     const int64_t rows = count_ / columns_, parts = (columns_ + kLongestRow - 1) / kLongestRow;
-    const int64_t each = int64_t(folders_.size()) * kMaxFoldState;
+    const int64_t each = int64_t(folders_.size()) * kMaxReduceState;
     std::vector<double> states(size_t(rows * parts * each));
     parallel_for(rows * parts, 1, [&](int64_t begin, int64_t end) {
       const Workspace<char> memory(buffer_bytes_and_conversions());
@@ -127,18 +127,18 @@ class Fused {
       }
     });
     for (size_t i = 0; i < members_.size(); ++i)
-      for (int64_t row = 0; row < rows && members_[i].fold && !members_[i].rows; ++row) {
-        double* const whole = &states[size_t(row * parts * each) + i * kMaxFoldState];
+      for (int64_t row = 0; row < rows && members_[i].reduction && !members_[i].rows; ++row) {
+        double* const whole = &states[size_t(row * parts * each) + i * kMaxReduceState];
         for (int64_t part = 1; part < parts; ++part) folders_[i]->combine(whole, whole + part * each);
         char* const result = members_[i].out + row * members_[i].item;
         store_values(members_[i], result, 1, whole);
-        if (members_[i].work.type == DType::f64) fold_divided_row_again(int(i), row, whole, result);
+        if (members_[i].work.type == DType::f64) reduce_divided_row_again(int(i), row, whole, result);
       }
     finish();
   }
 
   // Computes the elements of the row again, part by part.
-  void fold_divided_row_again(int i, int64_t row, const double* states, char* result) const {
+  void reduce_divided_row_again(int i, int64_t row, const double* states, char* result) const {
     const Workspace<char> memory(buffer_bytes_and_conversions());
     const ElementPieces elements = [&](const auto& f) {
       const std::function<void(const double*, int64_t)> visit = f;
@@ -146,7 +146,7 @@ class Fused {
         run_part({row * columns_ + first, std::min(kLongestRow, columns_ - first), nullptr, &visit, i},
                  memory.data());
     };
-    fold_again(members_[size_t(i)], states, 0, 1, elements, reinterpret_cast<double*>(result));
+    reduce_again(members_[size_t(i)], states, 0, 1, elements, reinterpret_cast<double*>(result));
   }
 
   Fused(const CallGroup& group, const RowGroup& rows)
@@ -158,11 +158,11 @@ class Fused {
     stages_.resize(size_t(rows.stages));
     for (size_t i = 0; i < members_.size(); ++i) {
       const RowGroup::Member& known = rows.members[i];
-      members_[i].fold = known.fold;
+      members_[i].reduction = known.reduction;
       members_[i].row = known.row;
-      members_[i].whole = known.row || known.outlasts || known.fold.maps();
+      members_[i].whole = known.row || known.outlasts || known.reduction.maps();
       Stage& stage = stages_[size_t(known.stage)];
-      (known.row || known.fold.maps() ? stage.rows : stage.elements).push_back(int(i));
+      (known.row || known.reduction.maps() ? stage.rows : stage.elements).push_back(int(i));
       prepare(group, i);
     }
     place_buffers(group);
@@ -175,13 +175,14 @@ class Fused {
     const Tensor& out = call.output();
     member.type = out.dtype();
     member.item = int64_t(item_size(out.dtype()));
-    if (member.fold) {
-      member.work.type = whole_operand(call, member.fold).dtype();
-      if (member.fold.by_kernel()) {
+    if (member.reduction) {
+      member.work.type = whole_operand(call, member.reduction).dtype();
+      if (member.reduction.by_kernel()) {
         member.rows = row_kernel(call);
         block_ = std::max(block_, member.rows->block());
       } else {
-        folders_[i].emplace(fold_of(member.fold.kind), member.work.type, member.fold.rows, columns_);
+        folders_[i].emplace(reduce_kind_of(member.reduction.kind), member.work.type, member.reduction.rows,
+                            columns_);
       }
     } else if (is_cast(*call.op)) {
       member.work.type = member.work.result = out.dtype();
@@ -191,7 +192,7 @@ class Fused {
     }
     member.operands = int(call.in.size());
     for (int k = 0; k < member.operands; ++k) {
-      if (member.fold && !(member.fold.whole >> k & 1)) continue;
+      if (member.reduction && !(member.reduction.whole >> k & 1)) continue;
       const int from = given.from[size_t(k)];
       const Tensor& x = call.in[size_t(k)];
       const bool as_is = x.defined() && readable_as(x.dtype(), member.work.type) &&
@@ -273,8 +274,8 @@ class Fused {
         const Member& member = members_[size_t(i)];
         if (member.rows) {
           if (!part.visit) run_rows(member, part, memory);
-        } else if (member.fold)
-          fold(i, part, memory);
+        } else if (member.reduction)
+          reduce(i, part, memory);
         else
           compute(member, part.begin / columns_, part.count / columns_, part, memory);
       }
@@ -289,7 +290,7 @@ class Fused {
   void run_rows(const Member& member, const Part& part, char* memory) const {
     const char* in[kMostRowOperands] = {};
     for (int k = 0; k < member.operands; ++k)
-      if (member.fold.whole >> k & 1) in[k] = find_rows(member.in[k], part, memory);
+      if (member.reduction.whole >> k & 1) in[k] = find_rows(member.in[k], part, memory);
     if (part.states) {
       const void* const at[kMostRowOperands] = {in[0], in[1]};
       return member.rows->run(part.begin / kLongestRow, at, nullptr);
@@ -305,54 +306,55 @@ class Fused {
     }
   }
 
-  void fold(int i, const Part& part, char* memory) const {
+  void reduce(int i, const Part& part, char* memory) const {
     const Member& member = members_[size_t(i)];
     const char* const in = find_rows(member.in[0], part, memory);
     if (part.visit) {
       if (part.visited == i) (*part.visit)(reinterpret_cast<const double*>(in), part.count);
       return;
     }
-    const RowFolder& folder = *folders_[size_t(i)];
-    if (part.states) return folder.fold_part(in, part.count, part.states + i * kMaxFoldState);
+    const RowReducer& folder = *folders_[size_t(i)];
+    if (part.states) return folder.reduce_part(in, part.count, part.states + i * kMaxReduceState);
     char* const result = result_of(member, part.begin / columns_, part, memory);
-    folder.fold(in, part.count / columns_, [&](int64_t first, int64_t n, const double* states) {
+    folder.reduce(in, part.count / columns_, [&](int64_t first, int64_t n, const double* states) {
       store_values(member, result + first * member.item, n, states);
       if (member.work.type == DType::f64)
-        fold_rows_again(member, reinterpret_cast<const double*>(in) + first * columns_, n, states,
-                        reinterpret_cast<double*>(result) + first);
+        reduce_rows_again(member, reinterpret_cast<const double*>(in) + first * columns_, n, states,
+                          reinterpret_cast<double*>(result) + first);
     });
   }
 
   // Computes rows whose state left the range of f64 again, as the calls alone do (ops/reduction.h).
-  void fold_rows_again(const Member& member, const double* rows, int64_t n, const double* states,
-                       double* results) const {
+  void reduce_rows_again(const Member& member, const double* rows, int64_t n, const double* states,
+                         double* results) const {
     for (int64_t k = 0; k < n; ++k)
-      fold_again(
+      reduce_again(
           member, states, k, n, [&](const auto& f) { f(rows + k * columns_, columns_); }, results);
   }
   // Computes row k of n rows again; `states` has a plane for each number of a state.
   template <class Elements>
-  static void fold_again(const Member& member, const double* states, int64_t k, int64_t n,
-                         const Elements& elements, double* results) {
-    using Kind = RowFold::Kind;
-    const Kind kind = member.fold.kind;
+  static void reduce_again(const Member& member, const double* states, int64_t k, int64_t n,
+                           const Elements& elements, double* results) {
+    using Kind = RowReduction::Kind;
+    const Kind kind = member.reduction.kind;
     const bool moments = kind == Kind::moments;
     if (kind != Kind::sum && kind != Kind::squares && !moments) return;
     const double state = states[moments ? 2 * n + k : k];
     if (kind == Kind::sum ? std::isfinite(state) : power_in_range(state)) return;
-    results[k] = kind == Kind::sum ? sum_again(elements, member.fold.divisor)
-                 : moments         ? variance_again(elements, member.fold.divisor, member.fold.root)
+    results[k] = kind == Kind::sum ? sum_again(elements, member.reduction.divisor)
+                 : moments         ? variance_again(elements, member.reduction.divisor, member.reduction.root)
                                    : norm_again(elements, 2);
   }
 
   // Writes the values of n rows, from the planes of their states.
   static void store_values(const Member& member, char* result, int64_t n, const double* states) {
-    const double* const plane = member.fold.kind == RowFold::Kind::moments ? states + 2 * n : states;
+    const double* const plane =
+        member.reduction.kind == RowReduction::Kind::moments ? states + 2 * n : states;
     visit_dtype(member.type, [&]<class Out>() {
       Out* const to = reinterpret_cast<Out*>(result);
       for (int64_t k = 0; k < n; ++k) {
-        const double value = plane[k] / member.fold.divisor;
-        to[k] = convert<Out>(member.fold.root ? std::sqrt(value) : value);
+        const double value = plane[k] / member.reduction.divisor;
+        to[k] = convert<Out>(member.reduction.root ? std::sqrt(value) : value);
       }
     });
   }
@@ -443,7 +445,7 @@ class Fused {
   // so they agree.
   int64_t block_ = 1;
   std::vector<Member> members_;
-  std::vector<std::optional<RowFolder>> folders_;  // for the members that reduce
+  std::vector<std::optional<RowReducer>> folders_;  // for the members that reduce
   Small<Stage, 2> stages_;
   int64_t buffer_bytes_ = 0;
 };
@@ -455,12 +457,13 @@ bool can_fuse(const Call& call) {
   if (!out.is_contiguous() || out.numel() == 0) return false;
   if (is_cast(*call.op)) return true;
   if (elementwise_use(*call.op)) return row_work(call).kernel;
-  const RowFold fold = row_fold(call);
-  if (!fold || fold.columns == 1) return false;
-  if (fold.by_kernel() && (is_half(out.dtype()) || (fold.divided() && !fold.in_parts))) return false;
-  const int64_t count = fold.rows * fold.columns;
-  return fold.divided() ? count >= kFewRows * kLongestRow
-                        : fold.rows >= kFewRows || count <= kFewRowsElements;
+  const RowReduction reduction = row_reduction(call);
+  if (!reduction || reduction.columns == 1) return false;
+  if (reduction.by_kernel() && (is_half(out.dtype()) || (reduction.divided() && !reduction.in_parts)))
+    return false;
+  const int64_t count = reduction.rows * reduction.columns;
+  return reduction.divided() ? count >= kFewRows * kLongestRow
+                             : reduction.rows >= kFewRows || count <= kFewRowsElements;
 }
 
 void run_fused(const CallGroup& group) { Fused(group).run(); }

@@ -131,19 +131,19 @@ using c128 = std::complex<double>;
 
 // Complex numbers are added as columns, two per number: 256 numbers per row, added up at the end.
 template <class T>
-void fold_row(Fold fold, double, const std::complex<T>* x, int64_t n, c128* state) {
+void reduce_row(ReduceKind reduction, double, const std::complex<T>* x, int64_t n, c128* state) {
   constexpr int64_t kSide = 256;
   int64_t i = 0;
-  if (fold == Fold::sum && n >= 4 * kSide) {
+  if (reduction == ReduceKind::sum && n >= 4 * kSide) {
     c128 sums[kSide] = {};
     const int64_t rows = n / kSide;
-    fold_columns(fold, 0, reinterpret_cast<const T*>(x), 2 * kSide, rows, 2 * kSide,
-                 reinterpret_cast<double*>(sums));
+    reduce_columns(reduction, 0, reinterpret_cast<const T*>(x), 2 * kSide, rows, 2 * kSide,
+                   reinterpret_cast<double*>(sums));
     for (const c128& sum : sums) *state += sum;
     i = rows * kSide;
   }
   double re = state->real(), im = state->imag();
-  if (fold == Fold::sum) {
+  if (reduction == ReduceKind::sum) {
     for (; i < n; ++i) re += double(x[i].real()), im += double(x[i].imag());
   } else {
     for (; i < n; ++i) {
@@ -155,53 +155,54 @@ void fold_row(Fold fold, double, const std::complex<T>* x, int64_t n, c128* stat
   *state = c128(re, im);
 }
 template <class T>
-void fold_columns(Fold fold, double, const std::complex<T>* x, int64_t row_stride, int64_t rows,
-                  int64_t width, c128* state) {
-  if (fold == Fold::sum)
-    return fold_columns(fold, 0, reinterpret_cast<const T*>(x), 2 * row_stride, rows, 2 * width,
-                        reinterpret_cast<double*>(state));
+void reduce_columns(ReduceKind reduction, double, const std::complex<T>* x, int64_t row_stride, int64_t rows,
+                    int64_t width, c128* state) {
+  if (reduction == ReduceKind::sum)
+    return reduce_columns(reduction, 0, reinterpret_cast<const T*>(x), 2 * row_stride, rows, 2 * width,
+                          reinterpret_cast<double*>(state));
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < width; ++j) fold_row(fold, 0, x + i * row_stride + j, 1, state + j);
+    for (int64_t j = 0; j < width; ++j) reduce_row(reduction, 0, x + i * row_stride + j, 1, state + j);
 }
 
-void reset(Fold fold, c128* states, int64_t n) {
-  std::fill_n(states, n, c128(fold == Fold::product ? 1 : 0));
+void reset(ReduceKind reduction, c128* states, int64_t n) {
+  std::fill_n(states, n, c128(reduction == ReduceKind::product ? 1 : 0));
 }
-void combine(Fold fold, c128* into, const c128* other, int64_t n) {
+void combine(ReduceKind reduction, c128* into, const c128* other, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
-    fold == Fold::product ? fold_row(fold, 0, other + i, 1, into + i) : void(into[i] += other[i]);
+    reduction == ReduceKind::product ? reduce_row(reduction, 0, other + i, 1, into + i)
+                                     : void(into[i] += other[i]);
 }
 
 template <class A>
-void reset(Fold fold, A* states, int64_t n) {
+void reset(ReduceKind reduction, A* states, int64_t n) {
   A identity = 0;
-  if (fold == Fold::product) identity = 1;
-  if (fold == Fold::max || fold == Fold::min) {
+  if (reduction == ReduceKind::product) identity = 1;
+  if (reduction == ReduceKind::max || reduction == ReduceKind::min) {
     using Limits = std::numeric_limits<A>;
     const A lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
     const A highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-    identity = fold == Fold::max ? lowest : highest;
+    identity = reduction == ReduceKind::max ? lowest : highest;
   }
-  std::fill_n(states, n * fold_state_size(fold), identity);
+  std::fill_n(states, n * reduce_state_size(reduction), identity);
 }
 
 // Combines the states other[i] into into[i]; planes are n apart.
 template <class A>
-void combine(Fold fold, A* into, const A* other, int64_t n) {
+void combine(ReduceKind reduction, A* into, const A* other, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     A& a = into[i];
     const A b = other[i];
-    switch (fold) {
-      case Fold::product:
+    switch (reduction) {
+      case ReduceKind::product:
         a *= b;
         break;
-      case Fold::max:
+      case ReduceKind::max:
         a = b > a || b != b ? b : a;
         break;
-      case Fold::min:
+      case ReduceKind::min:
         a = b < a || b != b ? b : a;
         break;
-      case Fold::moments: {
+      case ReduceKind::moments: {
         // Chan, Golub, LeVeque (1979), as in reduce_kernels.cpp.
         if (b == 0) break;
         const A total = a + b, shift = other[n + i] - into[n + i];
@@ -218,12 +219,12 @@ void combine(Fold fold, A* into, const A* other, int64_t n) {
 
 template <class T, class A>
 struct Driver {
-  Fold fold;
+  ReduceKind reduction;
   double p;
   const Source<T>& x;
   const ReducePlan& plan;
-  const FoldStore<A>& store;
-  const int64_t planes = fold_state_size(fold);
+  const ReduceStore<A>& store;
+  const int64_t planes = reduce_state_size(reduction);
 
   void run() const { x.direct&& has_columns(plan) ? run_columns() : run_rows(); }
 
@@ -237,13 +238,13 @@ struct Driver {
     for (int64_t k = 0; k < plan.count; ++k, element.advance(1)) offsets[k] = element.offset();
     Odometer result(plan.kept_sizes, plan.kept_strides, begin);
     T block[kShort * kRows];
-    A states[kMaxFoldState * kRows];
+    A states[kMaxReduceState * kRows];
     for (int64_t first = begin; first < end;) {
       const int64_t n = std::min({kRows, end - first, result.left_in_row()});
       for (int64_t k = 0; k < plan.count; ++k)
         x.load(block + k * n, x.data, result.offset() + offsets[k], plan.kept_strides.back(), n);
-      reset(fold, states, n);
-      fold_columns(fold, p, block, n, plan.count, n, states);
+      reset(reduction, states, n);
+      reduce_columns(reduction, p, block, n, plan.count, n, states);
       store(first, n, states);
       result.advance(n);
       first += n;
@@ -251,11 +252,11 @@ struct Driver {
   }
   void whole_rows(int64_t begin, int64_t end) const {
     Odometer at(plan.kept_sizes, plan.kept_strides, begin);
-    A one[kMaxFoldState], block[kMaxFoldState * kRows];
+    A one[kMaxReduceState], block[kMaxReduceState * kRows];
     for (int64_t first = begin; first < end; first += kRows) {
       const int64_t n = std::min(kRows, end - first);
       for (int64_t i = 0; i < n; ++i) {
-        fold_chunk(at.offset(), 0, plan.count, one);
+        reduce_chunk(at.offset(), 0, plan.count, one);
         for (int64_t k = 0; k < planes; ++k) block[k * n + i] = one[k];
         at.advance(1);
       }
@@ -279,20 +280,21 @@ struct Driver {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t first = task % chunks * kChunk;
         const Odometer at(plan.kept_sizes, plan.kept_strides, task / chunks);
-        fold_chunk(at.offset(), first, std::min(first + kChunk, plan.count), &partial[size_t(task * planes)]);
+        reduce_chunk(at.offset(), first, std::min(first + kChunk, plan.count),
+                     &partial[size_t(task * planes)]);
       }
     });
     for (int64_t output = 0; output < plan.outputs; ++output) {
       A* states = &partial[size_t(output * chunks * planes)];
-      for (int64_t chunk = 1; chunk < chunks; ++chunk) combine(fold, states, states + chunk * planes, 1);
+      for (int64_t chunk = 1; chunk < chunks; ++chunk) combine(reduction, states, states + chunk * planes, 1);
       store(output, 1, states);
     }
   }
 
-  void fold_chunk(int64_t base, int64_t begin, int64_t end, A* state) const {
-    reset(fold, state, 1);
+  void reduce_chunk(int64_t base, int64_t begin, int64_t end, A* state) const {
+    reset(reduction, state, 1);
     for_pieces(x, plan, base, begin, end,
-               [&](const T* elements, int64_t n) { fold_row(fold, p, elements, n, state); });
+               [&](const T* elements, int64_t n) { reduce_row(reduction, p, elements, n, state); });
   }
 
   void run_columns() const {
@@ -304,9 +306,9 @@ struct Driver {
     const auto first_of = [&](int64_t strip) { return strip / blocks * width + strip % blocks * block; };
     if (chunks == 1) {
       parallel_for(strips, iterations_in(kGrain, plan.count * block), [&](int64_t begin, int64_t end) {
-        A states[kMaxFoldState * kColumns];
+        A states[kMaxReduceState * kColumns];
         for (int64_t strip = begin; strip < end; ++strip) {
-          fold_strip(first_of(strip), width_of(strip), 0, plan.count, states);
+          reduce_strip(first_of(strip), width_of(strip), 0, plan.count, states);
           store(first_of(strip), width_of(strip), states);
         }
       });
@@ -317,28 +319,28 @@ struct Driver {
     parallel_for(strips * chunks, kGrain / kChunk, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t strip = task / chunks, first = task % chunks * rows;
-        fold_strip(first_of(strip), width_of(strip), first, std::min(first + rows, plan.count),
-                   &partial[size_t(task * states_size)]);
+        reduce_strip(first_of(strip), width_of(strip), first, std::min(first + rows, plan.count),
+                     &partial[size_t(task * states_size)]);
       }
     });
     parallel_for(strips, std::max<int64_t>(1, kChunk / (chunks * block)), [&](int64_t begin, int64_t end) {
       for (int64_t strip = begin; strip < end; ++strip) {
         A* states = &partial[size_t(strip * chunks * states_size)];
         for (int64_t chunk = 1; chunk < chunks; ++chunk)
-          combine(fold, states, states + chunk * states_size, width_of(strip));
+          combine(reduction, states, states + chunk * states_size, width_of(strip));
         store(first_of(strip), width_of(strip), states);
       }
     });
   }
 
-  void fold_strip(int64_t first, int64_t width, int64_t begin, int64_t end, A* states) const {
-    reset(fold, states, width);
+  void reduce_strip(int64_t first, int64_t width, int64_t begin, int64_t end, A* states) const {
+    reset(reduction, states, width);
     const Odometer column(plan.kept_sizes, plan.kept_strides, first);
     Odometer at(plan.reduced_sizes, plan.reduced_strides, begin);
     for (int64_t i = begin; i < end;) {
       const int64_t n = std::min(at.left_in_row(), end - i);
-      fold_columns(fold, p, x.at(column.offset() + at.offset()), plan.reduced_strides.back(), n, width,
-                   states);
+      reduce_columns(reduction, p, x.at(column.offset() + at.offset()), plan.reduced_strides.back(), n, width,
+                     states);
       at.advance(n);
       i += n;
     }
@@ -346,14 +348,15 @@ struct Driver {
 };
 
 template <class T, class A>
-void fold_source(Fold fold, double p, const Source<T>& x, const ReducePlan& plan, const FoldStore<A>& store) {
+void reduce_source(ReduceKind reduction, double p, const Source<T>& x, const ReducePlan& plan,
+                   const ReduceStore<A>& store) {
   if (plan.outputs == 0) return;
   if (plan.count == 0) {
-    std::vector<A> states(size_t(plan.outputs * fold_state_size(fold)));
-    reset(fold, states.data(), plan.outputs);
+    std::vector<A> states(size_t(plan.outputs * reduce_state_size(reduction)));
+    reset(reduction, states.data(), plan.outputs);
     return store(0, plan.outputs, states.data());
   }
-  Driver<T, A>{fold, p, x, plan, store}.run();
+  Driver<T, A>{reduction, p, x, plan, store}.run();
 }
 
 }  // namespace
@@ -385,12 +388,13 @@ ReducePlan::ReducePlan(const Shape& shape, const Strides& strides, uint32_t mask
     append(reduced_sizes, reduced_strides, shape[reduced[k]], strides[reduced[k]]);
 }
 
-void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>& store) {
+void reduce_floats(ReduceKind reduction, double p, const Tensor& x, uint32_t mask,
+                   const ReduceStore<double>& store) {
   const ReducePlan plan(x.shape(), x.strides(), mask, true);
   if (x.dtype() == DType::f64)
-    fold_source(fold, p, source_of<double>(x), plan, store);
+    reduce_source(reduction, p, source_of<double>(x), plan, store);
   else
-    fold_source(fold, p, source_of<float>(x), plan, store);
+    reduce_source(reduction, p, source_of<float>(x), plan, store);
 }
 
 void for_elements_of(const Tensor& x, const ReducePlan& plan, int64_t output,
@@ -399,8 +403,8 @@ void for_elements_of(const Tensor& x, const ReducePlan& plan, int64_t output,
   for_pieces(source_of<double>(x), plan, at.offset(), 0, plan.count, f);
 }
 
-RowFolder::RowFolder(Fold fold, DType type, int64_t all, int64_t columns)
-    : fold_(fold), type_(type), plan_({all, columns}, {columns, 1}, 2, true) {}
+RowReducer::RowReducer(ReduceKind reduction, DType type, int64_t all, int64_t columns)
+    : reduction_(reduction), type_(type), plan_({all, columns}, {columns, 1}, 2, true) {}
 
 namespace {
 
@@ -417,41 +421,42 @@ void with_source(DType type, const void* x, F&& f) {
 
 }  // namespace
 
-void RowFolder::fold(const void* x, int64_t rows, const FoldStore<double>& store) const {
+void RowReducer::reduce(const void* x, int64_t rows, const ReduceStore<double>& store) const {
   with_source(type_, x, [&]<class T>(const Source<T>& source) {
-    Driver<T, double>{fold_, 0, source, plan_, store}.some_rows(0, rows);
+    Driver<T, double>{reduction_, 0, source, plan_, store}.some_rows(0, rows);
   });
 }
 
-void RowFolder::fold_part(const void* x, int64_t count, double* state) const {
+void RowReducer::reduce_part(const void* x, int64_t count, double* state) const {
   const ReducePlan part({1, count}, {count, 1}, 2, true);
-  const FoldStore<double> nowhere;
+  const ReduceStore<double> nowhere;
   with_source(type_, x, [&]<class T>(const Source<T>& source) {
-    Driver<T, double>{fold_, 0, source, part, nowhere}.fold_chunk(0, 0, count, state);
+    Driver<T, double>{reduction_, 0, source, part, nowhere}.reduce_chunk(0, 0, count, state);
   });
 }
 
-void RowFolder::combine(double* state, const double* later) const {
-  lunagrad::combine(fold_, state, later, 1);
+void RowReducer::combine(double* state, const double* later) const {
+  lunagrad::combine(reduction_, state, later, 1);
 }
 
-void fold_integers(Fold fold, const Tensor& input, uint32_t mask, const FoldStore<int64_t>& store) {
+void reduce_integers(ReduceKind reduction, const Tensor& input, uint32_t mask,
+                     const ReduceStore<int64_t>& store) {
   const Tensor x = ready_for_columns(input, mask, DType::i64);
-  fold_source(fold, 0, source_of<int64_t>(x), ReducePlan(x.shape(), x.strides(), mask, true), store);
+  reduce_source(reduction, 0, source_of<int64_t>(x), ReducePlan(x.shape(), x.strides(), mask, true), store);
 }
 
-void fold_complex(Fold fold, const Tensor& x, uint32_t mask, const FoldStore<c128>& store) {
+void reduce_complex(ReduceKind reduction, const Tensor& x, uint32_t mask, const ReduceStore<c128>& store) {
   const ReducePlan plan(x.shape(), x.strides(), mask, true);
   if (x.dtype() == DType::c128)
-    fold_source(fold, 0, source_of<c128>(x), plan, store);
+    reduce_source(reduction, 0, source_of<c128>(x), plan, store);
   else
-    fold_source(fold, 0, source_of<c64>(x), plan, store);
+    reduce_source(reduction, 0, source_of<c64>(x), plan, store);
 }
 
-void fold_truth(bool all, const Tensor& input, uint32_t mask, const FoldStore<uint8_t>& store) {
+void reduce_truth(bool all, const Tensor& input, uint32_t mask, const ReduceStore<uint8_t>& store) {
   const Tensor x = ready_for_columns(input, mask, DType::boolean);
   const ReducePlan plan(x.shape(), x.strides(), mask, true);
-  fold_source(all ? Fold::min : Fold::max, 0, source_of<uint8_t, true>(x), plan, store);
+  reduce_source(all ? ReduceKind::min : ReduceKind::max, 0, source_of<uint8_t, true>(x), plan, store);
 }
 
 namespace {
@@ -480,9 +485,9 @@ struct ExtremeFinder {
     int64_t seen = begin;
     for_pieces(x, plan, base, begin, end, [&](const T* elements, int64_t n) {
       A state;
-      const Fold fold = largest ? Fold::max : Fold::min;
-      reset(fold, &state, 1);
-      fold_row(fold, 0, elements, n, &state);
+      const ReduceKind reduction = largest ? ReduceKind::max : ReduceKind::min;
+      reset(reduction, &state, 1);
+      reduce_row(reduction, 0, elements, n, &state);
       const T extreme = T(state);
       if (seen == begin || better(largest, extreme, found.value)) {
         found = {extreme, seen + find_element(elements, n, extreme)};

@@ -7,17 +7,29 @@
 #include <cstdint>
 #include <functional>
 
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad {
 
 // sum_numbers skips NaN. The state of moments is {count, mean, sum of squared deviations}; the other states
 // are one number.
-enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_numbers, sum_squares, sum_powers, moments };
+enum class ReduceKind : uint8_t {
+  sum,
+  product,
+  max,
+  min,
+  sum_abs,
+  sum_numbers,
+  sum_squares,
+  sum_powers,
+  moments
+};
 
-inline constexpr int kMaxFoldState = 3;
-constexpr int fold_state_size(Fold fold) { return fold == Fold::moments ? kMaxFoldState : 1; }
+inline constexpr int kMaxReduceState = 3;
+constexpr int reduce_state_size(ReduceKind reduction) {
+  return reduction == ReduceKind::moments ? kMaxReduceState : 1;
+}
 
 // The elements of a tensor as results x elements of each result, with adjacent dims merged where strides
 // allow. Kept dims are in the order of the result, reduced dims in the order of the tensor. Dims of size 1
@@ -32,63 +44,63 @@ struct ReducePlan {
   ReducePlan(const Shape&, const Strides&, uint32_t mask, bool any_order);
 };
 
-// Receives results first … first + n - 1: result i has states[k * n + i] for each k below fold_state_size.
+// Receives results first … first + n - 1: result i has states[k * n + i] for each k below reduce_state_size.
 template <class A>
-using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>;
+using ReduceStore = std::function<void(int64_t first, int64_t n, const A* states)>;
 
-// Reduces x over the dims of the mask. p is the exponent of sum_powers. fold_floats does not take f16 and
+// Reduces x over the dims of the mask. p is the exponent of sum_powers. reduce_floats does not take f16 and
 // bf16. Each result is stored once, in any order, from any thread.
-void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
-void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
-void fold_complex(Fold, const Tensor& x, uint32_t mask,
-                  const FoldStore<std::complex<double>>&);  // only sum and product
+void reduce_floats(ReduceKind, double p, const Tensor& x, uint32_t mask, const ReduceStore<double>&);
+void reduce_integers(ReduceKind, const Tensor& x, uint32_t mask, const ReduceStore<int64_t>&);
+void reduce_complex(ReduceKind, const Tensor& x, uint32_t mask,
+                    const ReduceStore<std::complex<double>>&);  // only sum and product
 // Calls f with the elements of result `output`, as f64, piece by piece.
 void for_elements_of(const Tensor& x, const ReducePlan&, int64_t output,
                      const std::function<void(const double* x, int64_t n)>& f);
 // Whether all elements (any element) of a result are not zero: the stored state is then not zero.
-void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
+void reduce_truth(bool all, const Tensor& x, uint32_t mask, const ReduceStore<uint8_t>&);
 
 // The first largest (smallest) element of each result and its index within the result; NaN is larger
 // (smaller) than everything. values has x's dtype and may be null.
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
 
-// Reduces rows of floats, a few at a time, with the same results as fold_floats over the last dim of a
+// Reduces rows of floats, a few at a time, with the same results as reduce_floats over the last dim of a
 // contiguous tensor [all, columns] of this type.
-class RowFolder {
+class RowReducer {
  public:
-  RowFolder(Fold, DType, int64_t all, int64_t columns);
+  RowReducer(ReduceKind, DType, int64_t all, int64_t columns);
   // `x` points to `rows` consecutive rows that are not divided.
-  void fold(const void* x, int64_t rows, const FoldStore<double>&) const;
-  // For a divided row: fold_part() computes the state of a part, combine() joins two states.
-  void fold_part(const void* x, int64_t count, double* state) const;
+  void reduce(const void* x, int64_t rows, const ReduceStore<double>&) const;
+  // For a divided row: reduce_part() computes the state of a part, combine() joins two states.
+  void reduce_part(const void* x, int64_t count, double* state) const;
   void combine(double* state, const double* later) const;
 
  private:
-  Fold fold_;
+  ReduceKind reduction_;
   DType type_;
   ReducePlan plan_;
 };
 
 // SIMD, selected at run time. Each updates the state with the given elements; the planes of a state are
 // `width` apart.
-void fold_row(Fold, double p, const float* x, int64_t n, double* state);
-void fold_row(Fold, double p, const double* x, int64_t n, double* state);
-void fold_row(Fold, double p, const int64_t* x, int64_t n, int64_t* state);
-void fold_row(Fold, double p, const uint8_t* x, int64_t n,
-              uint8_t* state);  // bool: bytes 0 and 1; only max and min
+void reduce_row(ReduceKind, double p, const float* x, int64_t n, double* state);
+void reduce_row(ReduceKind, double p, const double* x, int64_t n, double* state);
+void reduce_row(ReduceKind, double p, const int64_t* x, int64_t n, int64_t* state);
+void reduce_row(ReduceKind, double p, const uint8_t* x, int64_t n,
+                uint8_t* state);  // bool: bytes 0 and 1; only max and min
 // The index of the first element that equals `value`, where NaN equals NaN. There must be one.
 int64_t find_element(const float* x, int64_t n, float value);
 int64_t find_element(const double* x, int64_t n, double value);
 int64_t find_element(const int64_t* x, int64_t n, int64_t value);
 // Updates state[j] with x[i * row_stride + j] for each i < rows.
-void fold_columns(Fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
-                  double* state);
-void fold_columns(Fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
-                  double* state);
-void fold_columns(Fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
-                  int64_t* state);
-void fold_columns(Fold, double p, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
-                  uint8_t* state);
+void reduce_columns(ReduceKind, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
+                    double* state);
+void reduce_columns(ReduceKind, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
+                    double* state);
+void reduce_columns(ReduceKind, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                    int64_t* state);
+void reduce_columns(ReduceKind, double p, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                    uint8_t* state);
 // Sets values[j] to row[j] and indices[j] to `index` where row[j] is larger (smaller), or is the first NaN.
 void take_better_columns(bool largest, const float* row, int64_t width, int32_t index, float* values,
                          int32_t* indices);

@@ -156,7 +156,7 @@ T extreme(const T* x, int64_t n, T start) {
 }
 
 template <class Step, class T, class A>
-void fold_elements(double p, const T* x, int64_t n, A* state) {
+void reduce_elements(double p, const T* x, int64_t n, A* state) {
   A s = *state;
   for (int64_t i = 0; i < n; ++i) s = Step::next(s, A(x[i]), p);
   *state = s;
@@ -165,7 +165,7 @@ void fold_elements(double p, const T* x, int64_t n, A* state) {
 // Mean and squared deviations of each part, combined as in T. Chan, G. Golub, R. LeVeque, "Updating formulae
 // and a pairwise algorithm for computing sample variances" (1979).
 template <class T>
-void fold_moments(const T* x, int64_t n, double* state) {
+void reduce_moments(const T* x, int64_t n, double* state) {
   constexpr int64_t kPart = 2048;
   for (int64_t done = 0; done < n; done += kPart) {
     const int64_t part = std::min(kPart, n - done);
@@ -184,67 +184,67 @@ void fold_moments(const T* x, int64_t n, double* state) {
 }
 
 template <class T>
-void fold_float_row(Fold fold, double p, const T* x, int64_t n, double* state) {
-  switch (fold) {
-    case Fold::sum:
+void reduce_float_row(ReduceKind reduction, double p, const T* x, int64_t n, double* state) {
+  switch (reduction) {
+    case ReduceKind::sum:
       *state += accumulate(x, n, [](auto v) HWY_ATTR { return v; });
       return;
-    case Fold::sum_abs:
+    case ReduceKind::sum_abs:
       *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::Abs(v); });
       return;
-    case Fold::sum_numbers:
+    case ReduceKind::sum_numbers:
       *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::IfThenZeroElse(hn::IsNaN(v), v); });
       return;
-    case Fold::sum_squares:
+    case ReduceKind::sum_squares:
       *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::Mul(v, v); });
       return;
-    case Fold::max:
+    case ReduceKind::max:
       if (*state == *state) *state = extreme<true>(x, n, T(*state));
       return;
-    case Fold::min:
+    case ReduceKind::min:
       if (*state == *state) *state = extreme<false>(x, n, T(*state));
       return;
-    case Fold::product:
+    case ReduceKind::product:
       *state *= multiply(x, n);
       return;
-    case Fold::sum_powers:
-      return fold_elements<SumPowers>(p, x, n, state);
-    case Fold::moments:
-      return fold_moments(x, n, state);
+    case ReduceKind::sum_powers:
+      return reduce_elements<SumPowers>(p, x, n, state);
+    case ReduceKind::moments:
+      return reduce_moments(x, n, state);
   }
 }
 
-void RowF32(Fold fold, double p, const float* x, int64_t n, double* state) {
-  fold_float_row(fold, p, x, n, state);
+void RowF32(ReduceKind reduction, double p, const float* x, int64_t n, double* state) {
+  reduce_float_row(reduction, p, x, n, state);
 }
-void RowF64(Fold fold, double p, const double* x, int64_t n, double* state) {
-  fold_float_row(fold, p, x, n, state);
+void RowF64(ReduceKind reduction, double p, const double* x, int64_t n, double* state) {
+  reduce_float_row(reduction, p, x, n, state);
 }
 
 template <class F>
-void choose_integer_step(Fold fold, F&& f) {
-  switch (fold) {
-    case Fold::sum:
+void choose_integer_step(ReduceKind reduction, F&& f) {
+  switch (reduction) {
+    case ReduceKind::sum:
       return f(Sum());
-    case Fold::product:
+    case ReduceKind::product:
       return f(Product());
-    case Fold::max:
+    case ReduceKind::max:
       return f(Max());
-    case Fold::min:
+    case ReduceKind::min:
       return f(Min());
     default:
       return;
   }
 }
 
-void RowI64(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
-  choose_integer_step(fold, [&](auto step) { fold_elements<decltype(step)>(p, x, n, state); });
+void RowI64(ReduceKind reduction, double p, const int64_t* x, int64_t n, int64_t* state) {
+  choose_integer_step(reduction, [&](auto step) { reduce_elements<decltype(step)>(p, x, n, state); });
 }
 
 // Bool tensors: bytes 0 and 1. Their maximum is any(), their minimum is all().
-void RowU8(Fold fold, double, const uint8_t* x, int64_t n, uint8_t* state) {
+void RowU8(ReduceKind reduction, double, const uint8_t* x, int64_t n, uint8_t* state) {
   uint8_t s = *state;
-  if (fold == Fold::max)
+  if (reduction == ReduceKind::max)
     for (int64_t i = 0; i < n; ++i) s |= x[i];
   else
     for (int64_t i = 0; i < n; ++i) s &= x[i];
@@ -277,8 +277,8 @@ int64_t FindI64(const int64_t* x, int64_t n, int64_t value) { return find_first(
 // --- columns: plain loops over independent columns, which the compiler vectorises for the target ---
 
 template <class Step, class T, class A>
-void fold_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
-                      A* HWY_RESTRICT state) {
+void reduce_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
+                        A* HWY_RESTRICT state) {
   int64_t i = 0;
   for (; i + 4 <= rows; i += 4) {
     const T *HWY_RESTRICT r0 = x + i * row_stride, *HWY_RESTRICT r1 = r0 + row_stride,
@@ -305,10 +305,10 @@ void fold_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int
   }
 }
 
-void ColumnsU8(Fold fold, double, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
-               uint8_t* state) {
+void ColumnsU8(ReduceKind reduction, double, const uint8_t* x, int64_t row_stride, int64_t rows,
+               int64_t width, uint8_t* state) {
   for (int64_t i = 0; i < rows; ++i, x += row_stride)
-    if (fold == Fold::max)
+    if (reduction == ReduceKind::max)
       for (int64_t j = 0; j < width; ++j) state[j] |= x[j];
     else
       for (int64_t j = 0; j < width; ++j) state[j] &= x[j];
@@ -344,8 +344,8 @@ void BetterI64(bool largest, const int64_t* row, int64_t width, int64_t index, i
 
 // B. P. Welford, "Note on a method for calculating corrected sums of squares and products" (1962).
 template <class T>
-void fold_column_moments(const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
-                         double* HWY_RESTRICT state) {
+void reduce_column_moments(const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
+                           double* HWY_RESTRICT state) {
   double *HWY_RESTRICT counts = state, *HWY_RESTRICT means = state + width,
                        *HWY_RESTRICT squares = state + 2 * width;
   for (int64_t i = 0; i < rows; ++i) {
@@ -361,42 +361,43 @@ void fold_column_moments(const T* HWY_RESTRICT x, int64_t row_stride, int64_t ro
 }
 
 template <class T>
-void fold_float_columns(Fold fold, double p, const T* x, int64_t row_stride, int64_t rows, int64_t width,
-                        double* state) {
-  switch (fold) {
-    case Fold::sum:
-      return fold_each_column<Sum>(p, x, row_stride, rows, width, state);
-    case Fold::product:
-      return fold_each_column<Product>(p, x, row_stride, rows, width, state);
-    case Fold::max:
-      return fold_each_column<Max>(p, x, row_stride, rows, width, state);
-    case Fold::min:
-      return fold_each_column<Min>(p, x, row_stride, rows, width, state);
-    case Fold::sum_abs:
-      return fold_each_column<SumAbs>(p, x, row_stride, rows, width, state);
-    case Fold::sum_numbers:
-      return fold_each_column<SumNumbers>(p, x, row_stride, rows, width, state);
-    case Fold::sum_squares:
-      return fold_each_column<SumSquares>(p, x, row_stride, rows, width, state);
-    case Fold::sum_powers:
-      return fold_each_column<SumPowers>(p, x, row_stride, rows, width, state);
-    case Fold::moments:
-      return fold_column_moments(x, row_stride, rows, width, state);
+void reduce_float_columns(ReduceKind reduction, double p, const T* x, int64_t row_stride, int64_t rows,
+                          int64_t width, double* state) {
+  switch (reduction) {
+    case ReduceKind::sum:
+      return reduce_each_column<Sum>(p, x, row_stride, rows, width, state);
+    case ReduceKind::product:
+      return reduce_each_column<Product>(p, x, row_stride, rows, width, state);
+    case ReduceKind::max:
+      return reduce_each_column<Max>(p, x, row_stride, rows, width, state);
+    case ReduceKind::min:
+      return reduce_each_column<Min>(p, x, row_stride, rows, width, state);
+    case ReduceKind::sum_abs:
+      return reduce_each_column<SumAbs>(p, x, row_stride, rows, width, state);
+    case ReduceKind::sum_numbers:
+      return reduce_each_column<SumNumbers>(p, x, row_stride, rows, width, state);
+    case ReduceKind::sum_squares:
+      return reduce_each_column<SumSquares>(p, x, row_stride, rows, width, state);
+    case ReduceKind::sum_powers:
+      return reduce_each_column<SumPowers>(p, x, row_stride, rows, width, state);
+    case ReduceKind::moments:
+      return reduce_column_moments(x, row_stride, rows, width, state);
   }
 }
 
-void ColumnsF32(Fold fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
-                double* state) {
-  fold_float_columns(fold, p, x, row_stride, rows, width, state);
+void ColumnsF32(ReduceKind reduction, double p, const float* x, int64_t row_stride, int64_t rows,
+                int64_t width, double* state) {
+  reduce_float_columns(reduction, p, x, row_stride, rows, width, state);
 }
-void ColumnsF64(Fold fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
-                double* state) {
-  fold_float_columns(fold, p, x, row_stride, rows, width, state);
+void ColumnsF64(ReduceKind reduction, double p, const double* x, int64_t row_stride, int64_t rows,
+                int64_t width, double* state) {
+  reduce_float_columns(reduction, p, x, row_stride, rows, width, state);
 }
-void ColumnsI64(Fold fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
-                int64_t* state) {
-  choose_integer_step(
-      fold, [&](auto step) { fold_each_column<decltype(step)>(p, x, row_stride, rows, width, state); });
+void ColumnsI64(ReduceKind reduction, double p, const int64_t* x, int64_t row_stride, int64_t rows,
+                int64_t width, int64_t* state) {
+  choose_integer_step(reduction, [&](auto step) {
+    reduce_each_column<decltype(step)>(p, x, row_stride, rows, width, state);
+  });
 }
 
 }  // namespace
@@ -422,17 +423,17 @@ HWY_EXPORT(BetterF32);
 HWY_EXPORT(BetterF64);
 HWY_EXPORT(BetterI64);
 
-void fold_row(Fold fold, double p, const float* x, int64_t n, double* state) {
-  HWY_DYNAMIC_DISPATCH(RowF32)(fold, p, x, n, state);
+void reduce_row(ReduceKind reduction, double p, const float* x, int64_t n, double* state) {
+  HWY_DYNAMIC_DISPATCH(RowF32)(reduction, p, x, n, state);
 }
-void fold_row(Fold fold, double p, const double* x, int64_t n, double* state) {
-  HWY_DYNAMIC_DISPATCH(RowF64)(fold, p, x, n, state);
+void reduce_row(ReduceKind reduction, double p, const double* x, int64_t n, double* state) {
+  HWY_DYNAMIC_DISPATCH(RowF64)(reduction, p, x, n, state);
 }
-void fold_row(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
-  HWY_DYNAMIC_DISPATCH(RowI64)(fold, p, x, n, state);
+void reduce_row(ReduceKind reduction, double p, const int64_t* x, int64_t n, int64_t* state) {
+  HWY_DYNAMIC_DISPATCH(RowI64)(reduction, p, x, n, state);
 }
-void fold_row(Fold fold, double p, const uint8_t* x, int64_t n, uint8_t* state) {
-  HWY_DYNAMIC_DISPATCH(RowU8)(fold, p, x, n, state);
+void reduce_row(ReduceKind reduction, double p, const uint8_t* x, int64_t n, uint8_t* state) {
+  HWY_DYNAMIC_DISPATCH(RowU8)(reduction, p, x, n, state);
 }
 int64_t find_element(const float* x, int64_t n, float value) {
   return HWY_DYNAMIC_DISPATCH(FindF32)(x, n, value);
@@ -443,21 +444,21 @@ int64_t find_element(const double* x, int64_t n, double value) {
 int64_t find_element(const int64_t* x, int64_t n, int64_t value) {
   return HWY_DYNAMIC_DISPATCH(FindI64)(x, n, value);
 }
-void fold_columns(Fold fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
-                  double* state) {
-  HWY_DYNAMIC_DISPATCH(ColumnsF32)(fold, p, x, row_stride, rows, width, state);
+void reduce_columns(ReduceKind reduction, double p, const float* x, int64_t row_stride, int64_t rows,
+                    int64_t width, double* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsF32)(reduction, p, x, row_stride, rows, width, state);
 }
-void fold_columns(Fold fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
-                  double* state) {
-  HWY_DYNAMIC_DISPATCH(ColumnsF64)(fold, p, x, row_stride, rows, width, state);
+void reduce_columns(ReduceKind reduction, double p, const double* x, int64_t row_stride, int64_t rows,
+                    int64_t width, double* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsF64)(reduction, p, x, row_stride, rows, width, state);
 }
-void fold_columns(Fold fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
-                  int64_t* state) {
-  HWY_DYNAMIC_DISPATCH(ColumnsI64)(fold, p, x, row_stride, rows, width, state);
+void reduce_columns(ReduceKind reduction, double p, const int64_t* x, int64_t row_stride, int64_t rows,
+                    int64_t width, int64_t* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsI64)(reduction, p, x, row_stride, rows, width, state);
 }
-void fold_columns(Fold fold, double p, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
-                  uint8_t* state) {
-  HWY_DYNAMIC_DISPATCH(ColumnsU8)(fold, p, x, row_stride, rows, width, state);
+void reduce_columns(ReduceKind reduction, double p, const uint8_t* x, int64_t row_stride, int64_t rows,
+                    int64_t width, uint8_t* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsU8)(reduction, p, x, row_stride, rows, width, state);
 }
 void take_better_columns(bool largest, const float* row, int64_t width, int32_t index, float* values,
                          int32_t* indices) {

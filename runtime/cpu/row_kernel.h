@@ -22,9 +22,9 @@ class RowKernel {
   int64_t block() const { return block_; }
 
   // Computes a row of the first result. in[k] is the row of operand k if this operand has rows
-  // (RowFold::whole), else null. `out` is null if the result is not needed. For a divided row
-  // (RowFold::in_parts) `row` counts its parts, `in` points to them, `out` is null, and finish() writes the
-  // result.
+  // (RowReduction::whole), else null. `out` is null if the result is not needed. For a divided row
+  // (RowReduction::in_parts) `row` counts its parts, `in` points to them, `out` is null, and finish() writes
+  // the result.
   virtual void run(int64_t row, const void* const* in, void* out) const = 0;
   // Called after all rows: writes the results that are made of several rows or parts.
   virtual void finish() const {}

@@ -25,7 +25,7 @@ int64_t choice_of(const Op& op, const Op& activation) {
   return 0;
 }
 
-// Whether the joined call has the same bits. For 16-bit results the op rounds after the activation instead of
+// Whether the merged call has the same bits. For 16-bit results the op rounds after the activation instead of
 // before it, which is the same for relu alone. On the CPU 16-bit results get no activation; complex results
 // never do.
 bool has_same_bits(const Call& product, const Op& activation, const Device& device) {
@@ -52,7 +52,7 @@ size_t join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>&
     if (calls[i].in_place)
       for (const Tensor& y : calls[i].call.out) sees(y);
   }
-  size_t joined = 0;
+  size_t merged = 0;
   for (const uint32_t i : products) {
     QueuedCall& product = calls[i];
     Tensor& result = product.call.out[0];
@@ -67,9 +67,9 @@ size_t join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>&
     product.call.params[product.call.op->params.size() - 1] = choice;
     product.activation = {activation.call.op, activation.line, activation.result};
     std::swap(result, end);
-    ++joined;
+    ++merged;
   }
-  return joined;
+  return merged;
 }
 
 }  // namespace lunagrad

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "runtime/deferral/activations.h"
+#include "runtime/deferral/cast_units.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/deferral/run_queued.h"
-#include "runtime/deferral/wide.h"
 #include "runtime/waiting.h"
 
 namespace lunagrad {
@@ -211,14 +211,14 @@ void CallQueue::compute() {
 
 void CallQueue::compute_once() {
   const std::vector<uint8_t> alive = find_alive();
-  const size_t joined = join_activations(calls_, alive);
+  const size_t merged = join_activations(calls_, alive);
   Plan plan = plan_calls(calls_, alive);
-  widen(plan, calls_, alive);
+  join_casts(plan, calls_, alive);
   computing_ = true;
   forget_places();  // from here on the memory is really read and written
   waiting_queue = nullptr;
   promised_ = 0;
-  report_->dropped += plan.dropped - joined;
+  report_->dropped += plan.dropped - merged;
   report_->bytes_saved += plan.bytes_saved;
   report_->calls.reserve(report_->calls.size() + plan.order.size());
   size_t number = 0;

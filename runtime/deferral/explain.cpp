@@ -96,7 +96,7 @@ std::string reasons_of(const std::vector<PlanRow>& rows) {
 }  // namespace
 
 std::string explain(const QueueReport& report) {
-  if (report.calls.empty()) return "No call was put off.\n";
+  if (report.calls.empty()) return "No call was deferred.\n";
   const PlanRows rows = rows_of(report);
   size_t groups = 0, grouped = 0;
   for (const PlanRow& row : rows.groups) {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 namespace {
@@ -59,8 +59,8 @@ struct Space {
 bool has_shape(const Space& space, const Shape& shape) { return space.any_shape || space.shape == shape; }
 
 // The space of two groups joined; count 0: they do not fit. Elements of one may be row values of the other.
-Space joined(const Space& a, const Space& b) {
-  if (a.count < b.count) return joined(b, a);
+Space common_space(const Space& a, const Space& b) {
+  if (a.count < b.count) return common_space(b, a);
   if (a.count == b.count) {
     const bool fit = has_shape(a, b.shape) && (!a.columns || !b.columns || a.columns == b.columns);
     return fit ? Space{a.shape, a.any_shape, a.count, std::max(a.columns, b.columns)} : Space{};
@@ -84,10 +84,10 @@ const char* why_no_rows(const QueuedCall& queued) {
   const Call& call = queued.call;
   if (queued.in_place || (!operands_with_rows(*call.op) && call.op->family != OpFamily::reduction))
     return nullptr;
-  const RowFold fold = row_fold(call);
-  if (!fold) return "its operands hold no whole rows, one after the other";
+  const RowReduction reduction = row_reduction(call);
+  if (!reduction) return "its operands hold no whole rows, one after the other";
   if (call.output().numel() == 0) return "it makes sums over rows alone";
-  if (fold.by_kernel() && !queued.device->is_cpu())
+  if (reduction.by_kernel() && !queued.device->is_cpu())
     return "groups on this device have no kernel for its rows";
   return "its rows are few and long, or groups have no kernel for its type";
 }
@@ -194,19 +194,19 @@ class Planner {
   }
 
   // The open units that make the call's operands, or for a row reduction the operands with rows.
-  Mask makers_of(const Call& call, const RowFold& fold) const {
+  Mask makers_of(const Call& call, const RowReduction& reduction) const {
     Mask makers = 0;
     for (size_t k = 0; k < call.in.size(); ++k)
-      if (in_memory(call.in[k]) && (!fold || fold.whole >> k & 1))
+      if (in_memory(call.in[k]) && (!reduction || reduction.whole >> k & 1))
         makers |= writers_[call.in[k].storage().place];
     return makers;
   }
 
   // The open group that the call joins: the newest group that makes an operand of the call and can take it.
   // -1: none; `why` says why the newest cannot.
-  int group_to_join(const Call& call, const RowFold& fold, const char*& why) const {
+  int group_to_join(const Call& call, const RowReduction& reduction, const char*& why) const {
     why = "no other elementwise call joins it";
-    Mask makers = makers_of(call, fold);
+    Mask makers = makers_of(call, reduction);
     const char* first = nullptr;
     while (makers) {
       int newest = std::countr_zero(makers);
@@ -216,7 +216,7 @@ class Planner {
       }
       makers &= ~bit(newest);
       if (!open_[newest].joins) continue;
-      const char* const refusal = why_not(call, fold, newest);
+      const char* const refusal = why_not(call, reduction, newest);
       if (!refusal) return newest;
       if (!first) why = first = refusal;
     }
@@ -224,23 +224,23 @@ class Planner {
   }
 
   // Why the call cannot join the open group. Null: it can.
-  const char* why_not(const Call& call, const RowFold& fold, int unit) const {
+  const char* why_not(const Call& call, const RowReduction& reduction, int unit) const {
     const Open& group = open_[unit];
     if (&calls_[group.calls[0]].call.output().device() != &call.output().device())
       return "its operand is on another device";
-    if (const char* const misfit = why_other_space(call, fold, group.space)) return misfit;
+    if (const char* const misfit = why_other_space(call, reduction, group.space)) return misfit;
     if (group.calls.size() >= kMostMembers || group.operands + new_operands(call) > kMostOperands)
       return "the group is full";
     Space space = group.space;
-    if (fold) space.columns = fold.columns;
-    if (!reads_in_order(call, fold, unit, space)) return "it reads its operand in another order";
+    if (reduction) space.columns = reduction.columns;
+    if (!reads_in_order(call, reduction, unit, space)) return "it reads its operand in another order";
     if (needs_beside(call, bit(unit)) & bit(unit)) return "another operand is made from its group's results";
     return nullptr;
   }
 
   // Whether the call reads the members' results in the order in which this space computes them. Operands
   // without rows must be in memory before the group runs.
-  bool reads_in_order(const Call& call, const RowFold& fold, int unit, const Space& space) const {
+  bool reads_in_order(const Call& call, const RowReduction& reduction, int unit, const Space& space) const {
     const auto fits = [&](const Tensor& x) {
       return std::any_of(open_[unit].calls.begin(), open_[unit].calls.end(),
                          [&](uint32_t i) { return reads_result(x, calls_[i].call.output(), call, space); });
@@ -248,7 +248,7 @@ class Planner {
     for (size_t k = 0; k < call.in.size(); ++k) {
       const Tensor& x = call.in[k];
       if (!in_memory(x) || !(writers_[x.storage().place] & bit(unit))) continue;
-      if ((fold && !(fold.whole >> k & 1)) || !fits(x)) return false;
+      if ((reduction && !(reduction.whole >> k & 1)) || !fits(x)) return false;
     }
     return true;
   }
@@ -267,14 +267,14 @@ class Planner {
   }
 
   // Merges other open groups that make operands of the call into its group.
-  void merge_makers(const Call& call, const RowFold& fold, int unit) {
-    Mask makers = makers_of(call, fold);
+  void merge_makers(const Call& call, const RowReduction& reduction, int unit) {
+    Mask makers = makers_of(call, reduction);
     for (makers &= ~bit(unit); makers; makers &= makers - 1) {
       const int other = std::countr_zero(makers);
-      if (open_[other].joins && can_merge(call, fold, unit, other)) merge(unit, other);
+      if (open_[other].joins && can_merge(call, reduction, unit, other)) merge(unit, other);
     }
   }
-  bool can_merge(const Call& call, const RowFold& fold, int unit, int other) const {
+  bool can_merge(const Call& call, const RowReduction& reduction, int unit, int other) const {
     const Open &a = open_[unit], &b = open_[other];
     const Mask both = bit(unit) | bit(other);
     if ((needs_[unit] | needs_[other]) & both || needs_beside(call, both) & both) return false;
@@ -282,13 +282,13 @@ class Planner {
       return false;
     if (&calls_[a.calls[0]].call.output().device() != &calls_[b.calls[0]].call.output().device())
       return false;
-    const Space space = joined(a.space, b.space);
-    return space.count && !why_other_space(call, fold, space) && reads_in_order(call, fold, unit, space) &&
-           reads_in_order(call, fold, other, space);
+    const Space space = common_space(a.space, b.space);
+    return space.count && !why_other_space(call, reduction, space) &&
+           reads_in_order(call, reduction, unit, space) && reads_in_order(call, reduction, other, space);
   }
   void merge(int unit, int other) {
     Open &its = open_[unit], &gone = open_[other];
-    its.space = joined(its.space, gone.space);
+    its.space = common_space(its.space, gone.space);
     its.operands += gone.operands;
     for (const uint32_t i : gone.calls) {
       its.calls.push_back(i);
@@ -309,13 +309,13 @@ class Planner {
   }
 
   // Why the call does not fit the space. Null: it fits.
-  static const char* why_other_space(const Call& call, const RowFold& fold, const Space& space) {
+  static const char* why_other_space(const Call& call, const RowReduction& reduction, const Space& space) {
     const Tensor& y = call.output();
-    if (fold) {
-      if (fold.rows * fold.columns != space.count)
-        return "it folds a tensor of another shape than its group's";
-      if (space.columns && space.columns != fold.columns)
-        return "it folds rows of another length than its group";
+    if (reduction) {
+      if (reduction.rows * reduction.columns != space.count)
+        return "it reduces a tensor of another shape than its group's";
+      if (space.columns && space.columns != reduction.columns)
+        return "it reduces rows of another length than its group";
       return nullptr;
     }
     const bool fits = y.numel() == space.count ? has_shape(space, y.shape()) : space.is_row(y);
@@ -329,17 +329,17 @@ class Planner {
       if (!direct_needs(call)) return emit({&i, 1});
       return add(open_unit(), i);
     }
-    const RowFold fold = row_fold(call);
-    int unit = group_to_join(call, fold, plan_.why_alone[i]);
+    const RowReduction reduction = row_reduction(call);
+    int unit = group_to_join(call, reduction, plan_.why_alone[i]);
     if (unit < 0) {
       unit = open_unit();
-      const Tensor& whole = fold ? whole_operand(call, fold) : call.output();
+      const Tensor& whole = reduction ? whole_operand(call, reduction) : call.output();
       open_[unit].space = {whole.shape(), calls_[i].device->is_cpu(), whole.numel()};
       open_[unit].joins = true;
     } else {
-      merge_makers(call, fold, unit);
+      merge_makers(call, reduction, unit);
     }
-    if (fold) open_[unit].space.columns = fold.columns;
+    if (reduction) open_[unit].space.columns = reduction.columns;
     add(unit, i);
   }
 
@@ -432,9 +432,10 @@ CallGroup group_of(Unit unit, std::span<const QueuedCall> calls, const Plan& pla
   Space space;
   for (const uint32_t i : unit) {
     const Call& call = calls[i].call;
-    const RowFold fold = row_fold(call);
-    if (fold) space.columns = fold.columns;
-    space.count = std::max(space.count, fold ? fold.rows * fold.columns : call.output().numel());
+    const RowReduction reduction = row_reduction(call);
+    if (reduction) space.columns = reduction.columns;
+    space.count =
+        std::max(space.count, reduction ? reduction.rows * reduction.columns : call.output().numel());
   }
   for (const uint32_t i : unit) {
     CallGroup::Member member{&calls[i].call, {}, plan.stored[i] != 0};

@@ -1,10 +1,10 @@
 #pragma once
 // Plans deferred calls: which are needed, which are computed together, and in which order. Elementwise calls
 // form a group when each reads a result of another and all results have one shape; the group then passes over
-// memory once. Row reductions (row_fold.h) may be members too: their values, and results computed from the
-// values, have one element for each row, and the group is computed row after row. A member may have sums over
-// rows besides its first result, which are complete when the group ends. Every member computes and rounds as
-// it does alone, so the bits are the same. Pure functions of the calls; one thread.
+// memory once. Row reductions (row_reduction.h) may be members too: their values, and results computed from
+// the values, have one element for each row, and the group is computed row after row. A member may have sums
+// over rows besides its first result, which are complete when the group ends. Every member computes and
+// rounds as it does alone, so the bits are the same. Pure functions of the calls; one thread.
 #include <cstdint>
 #include <span>
 #include <vector>

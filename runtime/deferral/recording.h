@@ -1,6 +1,6 @@
 #pragma once
 // Records the calls of a step, with the memory that each reads and writes, so that the step can run again as
-// a captured graph, without its script (sealed_step.h). As the Trace of the context it sees each call that
+// a captured graph, without its script (captured_graph.h). As the Trace of the context it sees each call that
 // was computed. It keeps a handle to all memory of the step, so that an address always means the same
 // storage. Belongs to the thread of its context.
 #include <string>

@@ -57,7 +57,7 @@ struct Job {
   const char* op = "";
   std::string label;
   SourceLine line;
-  int64_t begun = 0, met = 0, ended = 0;  // as in a Travel
+  int64_t begun = 0, met = 0, ended = 0;  // as in a TransferRecord
 
   // A new tensor: its memory, allocated when the job begins to receive, and its rows.
   struct Result {

@@ -5,7 +5,7 @@
 #include <deque>
 #include <mutex>
 
-#include "runtime/dist/the_courier.h"
+#include "runtime/dist/the_transfer_thread.h"
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
 
@@ -18,7 +18,7 @@ constexpr char kWords = 't', kWarning = 'w';
 constexpr char kEnd = 'E';  // a message that ends the other ranks of a window
 
 // Never destroyed: its thread lives until close_world.
-std::atomic<Courier*> courier{nullptr};
+std::atomic<TransferThread*> transfer_thread{nullptr};
 
 struct Post {
   std::mutex mutex;
@@ -53,20 +53,20 @@ void take(int from, const std::string& message) {
 
 }  // namespace
 
-Courier* the_courier() { return courier.load(); }
+TransferThread* the_transfer_thread() { return transfer_thread.load(); }
 
-void make_courier(CourierOptions options) {
+void make_transfer_thread(TransferThreadOptions options) {
   options.mail = take;
-  auto* const made = new Courier(std::move(options));
+  auto* const made = new TransferThread(std::move(options));
   const std::lock_guard lock(post().mutex);
-  courier.store(made);
+  transfer_thread.store(made);
   for (auto& [to, message] : post().early) made->send(to, std::move(message));
   post().early.clear();
 }
 
 void send_message(int to, std::string message) {
   const std::lock_guard lock(post().mutex);
-  if (Courier* const world = the_courier())
+  if (TransferThread* const world = the_transfer_thread())
     world->send(to, std::move(message));
   else if (launched_size() > 1)
     post().early.emplace_back(to, std::move(message));
@@ -91,7 +91,7 @@ bool lasts() {
 bool leads() { return lasts() && launched_rank() == 0; }
 
 void set_order(std::string order) {
-  if (Courier* const world = the_courier()) world->forget_reason(kEnded);
+  if (TransferThread* const world = the_transfer_thread()) world->forget_reason(kEnded);
   const std::lock_guard lock(post().mutex);
   post().order = std::move(order);
 }
@@ -101,7 +101,7 @@ std::optional<std::string> await_order() {
   post().arrived.wait(lock, [] { return !post().orders.empty(); });
   std::optional<std::string> order = std::move(post().orders.back());  // the latest counts
   post().orders.clear();
-  if (order) the_courier()->join();
+  if (order) the_transfer_thread()->join();
   return order;
 }
 
@@ -116,7 +116,7 @@ bool window_closed() {
 }
 
 void begin_lasting_run(double patience) {
-  Courier& world = *the_courier();
+  TransferThread& world = *the_transfer_thread();
   if (leads()) {
     std::string order;
     {
@@ -131,12 +131,12 @@ void begin_lasting_run(double patience) {
 void close_window_world() { send_message(-1, std::string(1, kEnd)); }
 
 void hold(bool on) {
-  if (lasts() && the_courier()) the_courier()->hold(on);
+  if (lasts() && the_transfer_thread()) the_transfer_thread()->hold(on);
 }
 
-bool is_called_off() { return the_courier() && the_courier()->is_off(); }
+bool is_called_off() { return the_transfer_thread() && the_transfer_thread()->is_off(); }
 std::string failed_rank() {
-  const std::string reason = leads() && the_courier() ? the_courier()->off_reason() : "";
+  const std::string reason = leads() && the_transfer_thread() ? the_transfer_thread()->off_reason() : "";
   return reason.starts_with("rank ") ? reason : "";
 }
 void tell_window(const std::string& words) { send_message(0, kWords + words); }
@@ -155,21 +155,21 @@ void end_run() {
     job->op = "end";
     job->what = what;
     job->place = "at the end of the script";
-    the_courier()->post(job);
-    the_courier()->wait(*job);
+    the_transfer_thread()->post(job);
+    the_transfer_thread()->wait(*job);
   }
-  the_courier()->retire(kEnded);
+  the_transfer_thread()->retire(kEnded);
 }
 
 void fail_run(const std::string& reason) {
-  if (!lasts() || !the_courier()) return;
+  if (!lasts() || !the_transfer_thread()) return;
   if (leads()) {
-    the_courier()->call_off_at(-1, "distributed: the run of rank 0 has ended");
+    the_transfer_thread()->call_off_at(-1, "distributed: the run of rank 0 has ended");
   } else {
     if (is_called_off() || order_waits()) return;
-    the_courier()->call_off_at(0, text("rank ", launched_rank(), ": ", reason));
+    the_transfer_thread()->call_off_at(0, text("rank ", launched_rank(), ": ", reason));
   }
-  the_courier()->call_off(kEnded);
+  the_transfer_thread()->call_off(kEnded);
 }
 
 }  // namespace lunagrad::dist

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/dist/courier.h"
+#include "runtime/dist/transfer_thread.h"
 
 namespace lunagrad::dist {
 namespace {
@@ -59,7 +59,7 @@ char* append(char* to, const void* from, size_t bytes) {
 
 }  // namespace
 
-void Courier::move(Job& job) {
+void TransferThread::move(Job& job) {
   switch (job.kind) {
     case Kind::all_reduce:
       return all_reduce(job);
@@ -82,7 +82,7 @@ void Courier::move(Job& job) {
 
 // Memory for the other ranks' data, kept until the job ends: so the CPU's allocator keeps the pages for the
 // next request.
-char* Courier::room(size_t bytes) {
+char* TransferThread::room(size_t bytes) {
   if (bytes > room_.bytes()) {
     room_ = Block();
     room_ = Block(bytes);
@@ -90,7 +90,7 @@ char* Courier::room(size_t bytes) {
   return room_.data();
 }
 
-void Courier::all_reduce(Job& job) {
+void TransferThread::all_reduce(Job& job) {
   const size_t item = item_size(job.dtype);
   const int64_t count = job.rows * job.row;
   const auto* const in = static_cast<const char*>(job.in);
@@ -124,7 +124,7 @@ void Courier::all_reduce(Job& job) {
 }
 
 // Large tensors are received in place; small tensors come in one message.
-void Courier::all_gather(Job& job) {
+void TransferThread::all_gather(Job& job) {
   const size_t item = item_size(job.dtype);
   if (job.parts.empty()) {
     job.parts.push_back({job.in, job.row, rows_of_});
@@ -164,7 +164,7 @@ void Courier::all_gather(Job& job) {
 
 // Adds up this rank's elements of a tensor, a piece at a time, so that the other ranks' parts need little
 // memory.
-void Courier::reduce_part(Job& job, const void* in, const Transport::Counts& counts, void* out) {
+void TransferThread::reduce_part(Job& job, const void* in, const Transport::Counts& counts, void* out) {
   const size_t item = item_size(job.dtype);
   const int64_t piece = std::max<int64_t>(1, kRoom / int64_t(item) / size_);
   const int64_t most = *std::max_element(counts.begin(), counts.end());
@@ -186,7 +186,7 @@ void Courier::reduce_part(Job& job, const void* in, const Transport::Counts& cou
   }
 }
 
-void Courier::reduce_scatter(Job& job) {
+void TransferThread::reduce_scatter(Job& job) {
   const size_t item = item_size(job.dtype);
   for (const Part& part : job.parts) {
     const int64_t rows = part.rows[size_t(rank_)];
@@ -221,7 +221,7 @@ void Courier::reduce_scatter(Job& job) {
   job.inputs.clear();
 }
 
-void Courier::all_to_all(Job& job) {
+void TransferThread::all_to_all(Job& job) {
   const Transport::Counts one(size_t(size_), 1);
   job.rows_from.resize(size_t(size_));
   transport_->start_exchange(job.sizes.data(), one, job.rows_from.data(), one, sizeof(int64_t));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/dist/travels.h"
+#include "runtime/dist/transfer_log.h"
 #include "runtime/shape.h"
 
 namespace lunagrad::dist {

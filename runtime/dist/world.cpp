@@ -11,12 +11,12 @@
 #include "runtime/batching/batched.h"
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/dist/the_courier.h"
+#include "runtime/dist/the_transfer_thread.h"
 #include "runtime/host_copies.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
-#include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
+#include "runtime/tape/unsharded.h"
 #include "runtime/waiting.h"
 
 namespace lunagrad::dist {
@@ -25,9 +25,9 @@ namespace {
 // Whether the ranks of the current run have met in init.
 bool met = false;
 
-Courier& open_courier() {
+TransferThread& open_transfer_thread() {
   if (!met) fail("distributed: no world is open; call lg.distributed.init() first");
-  return *the_courier();
+  return *the_transfer_thread();
 }
 
 // The memory that a collective reads and writes.
@@ -179,7 +179,7 @@ Block memory_of(const Tensor& x) {
   if (alone && x.storage().use_count() == 1) {
     const size_t bytes = x.storage().bytes;
     Block block(x.storage().release(), bytes);
-    take_back_memory(x);
+    reshard_memory(x);
     return block;
   }
   const Tensor own = contiguous(x.detach());
@@ -221,7 +221,7 @@ class Collective {
   }
   // For several tensors: add() each, then finish().
   Collective(Kind kind, const std::string& label) : op_(kind_name(kind)), label_(label), given_(label) {
-    open_courier();
+    open_transfer_thread();
     context().check_may_change(op_);
     state_->job->kind = kind;
     state_->device = &cpu_device();
@@ -338,7 +338,7 @@ class Collective {
     job().op = op_;
     job().label = label_;
     job().line = context().line;
-    open_courier().post(state_->job);
+    open_transfer_thread().post(state_->job);
     Pending pending;
     pending.state_ = std::move(state_);
     return pending;
@@ -352,12 +352,12 @@ class Collective {
 };
 
 Pending::~Pending() {
-  if (!state_ || state_->waited || the_courier()->is_free(*state_->job)) return;
-  std::erase_if(dropped(), [](const Dropped& one) { return the_courier()->is_free(*one.job); });
+  if (!state_ || state_->waited || the_transfer_thread()->is_free(*state_->job)) return;
+  std::erase_if(dropped(), [](const Dropped& one) { return the_transfer_thread()->is_free(*one.job); });
   dropped().push_back({state_->job, std::move(state_->places)});
 }
 
-bool Pending::done() const { return !state_ || the_courier()->done(*state_->job); }
+bool Pending::done() const { return !state_ || the_transfer_thread()->done(*state_->job); }
 double Pending::seconds() const { return 1e-9 * double(state_->job->ended - state_->job->met); }
 
 Tensor Pending::wait() {
@@ -368,7 +368,7 @@ Tensor Pending::wait() {
 TensorList Pending::wait_list() {
   State& state = *state_;
   Job& job = *state.job;
-  the_courier()->wait(job);
+  the_transfer_thread()->wait(job);
   if (std::exchange(state.waited, true)) return {state.target};
   const NoGrad off;
   // frees it: a handle may live until Lua's collector runs
@@ -479,7 +479,7 @@ Pending receive(int from, const std::string& label) {
 }
 
 void barrier() {
-  Courier& world = open_courier();
+  TransferThread& world = open_transfer_thread();
   const auto job = std::make_shared<Job>();
   job->kind = Kind::barrier;
   job->what = "barrier";
@@ -515,10 +515,10 @@ void open_world(WorldOptions options) {
   if (met) return;
   if (lasts()) {
     begin_lasting_run(options.patience);
-  } else if (!the_courier()) {
-    make_courier({launched_size() == 1 ? nullptr : open_mpi, options.patience, slow_link()});
+  } else if (!the_transfer_thread()) {
+    make_transfer_thread({launched_size() == 1 ? nullptr : open_mpi, options.patience, slow_link()});
   }
-  Courier& world = *the_courier();
+  TransferThread& world = *the_transfer_thread();
   world.set_whereabouts(std::move(options.whereabouts));
   share_processors(world.local_size());
   // All ranks must run the same script: a difference would show only later, as wrong numbers.
@@ -532,21 +532,23 @@ void open_world(WorldOptions options) {
   met = true;
 }
 
-void open_lasting_world() { make_courier({open_mpi, 30, slow_link(), true}); }
+void open_lasting_world() { make_transfer_thread({open_mpi, 30, slow_link(), true}); }
 
 bool is_world_open() { return met; }
 
 void forget_whereabouts() {
-  if (!the_courier()) return;
-  the_courier()->set_whereabouts(nullptr);
+  if (!the_transfer_thread()) return;
+  the_transfer_thread()->set_whereabouts(nullptr);
   if (lasts()) met = false;
 }
 
-int rank() { return met ? the_courier()->rank() : 0; }
-int size() { return met ? the_courier()->size() : 1; }
-int local_rank() { return met ? the_courier()->local_rank() : 0; }
-int local_size() { return met ? the_courier()->local_size() : 1; }
+int rank() { return met ? the_transfer_thread()->rank() : 0; }
+int size() { return met ? the_transfer_thread()->size() : 1; }
+int local_rank() { return met ? the_transfer_thread()->local_rank() : 0; }
+int local_size() { return met ? the_transfer_thread()->local_size() : 1; }
 
-int close_world(int exit_code) { return the_courier() ? the_courier()->close(exit_code) : exit_code; }
+int close_world(int exit_code) {
+  return the_transfer_thread() ? the_transfer_thread()->close(exit_code) : exit_code;
+}
 
 }  // namespace lunagrad::dist

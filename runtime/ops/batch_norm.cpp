@@ -426,7 +426,7 @@ Operands batch_norm_compose(const Call& call) {
   if (count == 1)
     fail("batch_norm: in training each channel needs more than one value (got shape ", x.shape(), ")");
   const Operands results = apply(kTrain, {x, widened(kWeight), widened(kBias)}, {call.params[2]});
-  if (count > 0 && !(context().checkpoint && context().checkpoint->replaying())) {
+  if (count > 0 && !(context().checkpoint && context().checkpoint->recomputing())) {
     const NoGrad off;
     if (call.has(kRunningMean)) move(call.input(kRunningMean), results[1], momentum);
     if (call.has(kRunningVar))

@@ -6,7 +6,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 
@@ -15,7 +15,7 @@ std::unique_ptr<RowKernel> row_kernel(const Call& call) {
     std::vector<RowKernelMaker> makers;
     for (const auto& family :
          {softmax_row_kernels(), scan_row_kernels(), norm_row_kernels(), group_norm_row_kernels(),
-          loss_row_kernels(), folded_loss_row_kernels(), class_loss_row_kernels()})
+          loss_row_kernels(), reduced_loss_row_kernels(), class_loss_row_kernels()})
       makers.insert(makers.end(), family.begin(), family.end());
     return makers;
   }();

@@ -31,7 +31,7 @@ std::span<const RowKernelMaker> scan_row_kernels();
 std::span<const RowKernelMaker> norm_row_kernels();
 std::span<const RowKernelMaker> group_norm_row_kernels();
 std::span<const RowKernelMaker> loss_row_kernels();
-std::span<const RowKernelMaker> folded_loss_row_kernels();
+std::span<const RowKernelMaker> reduced_loss_row_kernels();
 std::span<const RowKernelMaker> class_loss_row_kernels();
 
 // The elements of an operand that is not read row by row, or null if it is absent.

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "runtime/cpu/blas.h"
-#include "runtime/cpu/refold.h"
+#include "runtime/cpu/reduce_again.h"
 #include "runtime/ops/linalg.h"
 
 namespace lunagrad {
@@ -31,7 +31,7 @@ void cdist_shape(Call& call) {
 
 // Four sums (or maxima) side by side, so that the compiler can use vectors.
 template <class T, class Term, class Join>
-T fold_pair(const T* x, const T* y, int64_t n, Term&& term, Join&& join) {
+T reduce_pair(const T* x, const T* y, int64_t n, Term&& term, Join&& join) {
   T parts[4] = {};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4)
@@ -60,20 +60,20 @@ T distance(const T* x, const T* y, int64_t n, double p) {
     return ordinary ? root(sum) : scaled_distance(x, y, n, p);
   };
   if (p == 2)
-    return raised(fold_pair(
+    return raised(reduce_pair(
                       x, y, n, [](T d) { return d * d; }, plus),
                   [](T sum) { return std::sqrt(sum); });
   if (p == 1)
-    return fold_pair(
+    return reduce_pair(
         x, y, n, [](T d) { return d; }, plus);
   if (p == 0)
-    return fold_pair(
+    return reduce_pair(
         x, y, n, [](T d) { return T(d != 0); }, plus);
   if (std::isinf(p))
-    return fold_pair(
+    return reduce_pair(
         x, y, n, [](T d) { return d; }, [](T a, T b) { return b > a || std::isnan(b) ? b : a; });
   const T power = T(p);
-  return raised(fold_pair(
+  return raised(reduce_pair(
                     x, y, n, [&](T d) { return std::pow(d, power); }, plus),
                 [&](T sum) { return std::pow(sum, 1 / power); });
 }

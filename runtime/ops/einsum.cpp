@@ -74,7 +74,7 @@ Dims labels_in(const Term& term, LabelSet set) {
   return found;
 }
 
-Dims joined(const Dims& a, const Dims& b) {
+Dims concat(const Dims& a, const Dims& b) {
   Dims all = a;
   for (const int64_t label : b) all.push_back(label);
   return all;
@@ -98,10 +98,10 @@ Dims by_stride(const Term& term, Dims labels) {
 
 // The product without a sum: both operands broadcast.
 Term product(const Term& a, const Term& b, const Dims& batch, const Dims& left, const Dims& right) {
-  Tensor x = in_label_order(a, joined(batch, left)), y = in_label_order(b, joined(batch, right));
+  Tensor x = in_label_order(a, concat(batch, left)), y = in_label_order(b, concat(batch, right));
   for (int i = 0; i < right.size(); ++i) x = unsqueeze(x, x.ndim());
   for (int i = 0; i < left.size(); ++i) y = unsqueeze(y, batch.size());
-  return {mul(x, y), joined(joined(batch, left), right)};
+  return {mul(x, y), concat(concat(batch, left), right)};
 }
 
 // The sum of the products of two terms over the labels that both have and no other term needs.
@@ -123,16 +123,16 @@ Term contract(Term a, Term b, LabelSet needed) {
   if (inner.empty()) return product(a, b, batch, left, right);
   const Shape batch_shape = sizes(a, batch), inner_shape = sizes(a, inner);
   if (left.empty() && right.empty() && !batch.empty() && numel(inner_shape) < kShortSum)
-    return summed(product(a, b, joined(batch, inner), left, right), needed);
+    return summed(product(a, b, concat(batch, inner), left, right), needed);
   const Shape left_shape = sizes(a, left), right_shape = sizes(b, right);
   const int64_t m = numel(left_shape), k = numel(inner_shape), n = numel(right_shape);
   const auto matrix = [&](const Term& term, const Dims& rows, const Dims& columns, int64_t r, int64_t c) {
-    const Tensor x = in_label_order(term, joined(joined(batch, rows), columns));
-    return rows.size() == 1 && columns.size() == 1 ? x : reshape(x, joined(batch_shape, {r, c}));
+    const Tensor x = in_label_order(term, concat(concat(batch, rows), columns));
+    return rows.size() == 1 && columns.size() == 1 ? x : reshape(x, concat(batch_shape, {r, c}));
   };
   const Tensor y = matmul(matrix(a, left, inner, m, k), matrix(b, inner, right, k, n));
-  const Shape shape = joined(joined(batch_shape, left_shape), right_shape);
-  return {y.shape() == shape ? y : reshape(y, shape), joined(joined(batch, left), right)};
+  const Shape shape = concat(concat(batch_shape, left_shape), right_shape);
+  return {y.shape() == shape ? y : reshape(y, shape), concat(concat(batch, left), right)};
 }
 
 // The number of multiplications of a pair: the product of the sizes of all its labels.
@@ -344,7 +344,7 @@ Operands tensordot_compose(const Call& call) {
     right.labels[y] = x;
     summed_over |= LabelSet(1) << x;
   }
-  const Dims output = joined(labels_in(left, ~summed_over), labels_in(right, ~summed_over));
+  const Dims output = concat(labels_in(left, ~summed_over), labels_in(right, ~summed_over));
   return {contract_all({left, right}, output)};
 }
 const Op kTensordot{

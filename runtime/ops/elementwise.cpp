@@ -109,7 +109,7 @@ std::vector<InputSpec> input_specs(int row) {
 
 // PyTorch's result_type: tensors with dims count first, then 0-d tensors, then script numbers. A later group
 // counts only if its category (bool, integer, floating, complex) is higher.
-struct TypeMeet {
+struct PairedTypes {
   int dims = -1, scalar = -1, number = -1;  // a DType, or -1
 
   static int join(int a, int b) { return a < 0 ? b : b < 0 ? a : int(promote(DType(a), DType(b))); }
@@ -152,7 +152,7 @@ DType meeting_type(const Call& call, int row) {
   for (size_t i = first + 1; i < call.in.size(); ++i)
     mixed |= call.in[i].dtype() != type || call.in[i].is_number();
   if (mixed) {
-    TypeMeet meet;
+    PairedTypes meet;
     for (size_t i = first; i < call.in.size(); ++i) meet.add(call.in[i]);
     type = meet.result();
   }

@@ -1,4 +1,4 @@
-// The list of all ops, declared in op.h: the lists of the families' files joined.
+// The list of all ops, declared in op.h: the lists of the families' files all.
 #include "runtime/ops/families.h"
 
 #include <unordered_map>
@@ -9,7 +9,7 @@ namespace lunagrad {
 
 std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> all = [] {
-    std::vector<const Op*> joined;
+    std::vector<const Op*> list;
     for (const auto family : {elementwise_ops,
                               special_ops,
                               float_parts_ops,
@@ -73,9 +73,9 @@ std::span<const Op* const> all_ops() {
                               linalg_product_ops,
                               cdist_ops}) {
       const auto ops = family();
-      joined.insert(joined.end(), ops.begin(), ops.end());
+      list.insert(list.end(), ops.begin(), ops.end());
     }
-    return joined;
+    return list;
   }();
   return all;
 }

@@ -252,7 +252,7 @@ enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
 // The running statistics move towards the average of the instances. The recompute of a checkpoint does not
 // move them again.
 void move_statistics(const Call& call, double momentum) {
-  if (context().checkpoint && context().checkpoint->replaying()) return;
+  if (context().checkpoint && context().checkpoint->recomputing()) return;
   const NoGrad off;
   Tensor x = call.input(kX);
   if (is_half(x.dtype())) x = to(x, DType::f32);

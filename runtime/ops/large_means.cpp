@@ -14,7 +14,7 @@ namespace {
 // Calls f(elements, count) and returns true if the elements can be read without waiting for a device.
 template <class F>
 bool read_at_once(const Tensor& x, F&& f) {
-  if (is_batched(x) || !x.device().is_cpu() || context().values_sealed || !x.is_contiguous()) return false;
+  if (is_batched(x) || !x.device().is_cpu() || context().capturing || !x.is_contiguous()) return false;
   if (x.dtype() == DType::f32) return f(x.data<float>(), x.numel()), true;
   if (x.dtype() == DType::f64) return f(x.data<double>(), x.numel()), true;
   return false;
@@ -40,7 +40,7 @@ Magnitudes magnitudes_of(const Tensor& x) {
 bool surely_finite(const Tensor& x) {
   double sum = 0;
   const bool read =
-      read_at_once(x, [&](const auto* first, int64_t n) { fold_row(Fold::sum, 0, first, n, &sum); });
+      read_at_once(x, [&](const auto* first, int64_t n) { reduce_row(ReduceKind::sum, 0, first, n, &sum); });
   return read && std::isfinite(sum);
 }
 
@@ -49,8 +49,8 @@ bool surely_within(const Tensor& x, double least, double most) {
   const bool read = read_at_once(x, [&](const auto* first, int64_t n) {
     if (n == 0) return;
     double low = double(*first), high = low;
-    fold_row(Fold::min, 0, first, n, &low);
-    fold_row(Fold::max, 0, first, n, &high);
+    reduce_row(ReduceKind::min, 0, first, n, &low);
+    reduce_row(ReduceKind::max, 0, first, n, &high);
     within = low >= least && high <= most;
   });
   return read && within;

@@ -392,7 +392,7 @@ int64_t common_rank(const Tensor& values) {
 Operands cofactor_compose(const Call& call) {
   const Tensor& a = call.input(0);
   const int64_t n = a.size(-1);
-  if (context().values_sealed || a.numel() == 0) return {cofactors_by_inverse(a)};
+  if (context().capturing || a.numel() == 0) return {cofactors_by_inverse(a)};
   Tensor u, vh, turns;
   int64_t rank = 0;
   {
@@ -502,7 +502,7 @@ void slogdet_cpu(const Call& call) {
 // A^-T. For a singular matrix, whose determinant has the sign 0: infinities with the signs of the cofactors,
 // as in PyTorch.
 Tensor inverse_transposed(const Tensor& a, const Tensor& sign) {
-  const bool readable = !is_batched(a) && !context().values_sealed && a.numel() > 0;
+  const bool readable = !is_batched(a) && !context().capturing && a.numel() > 0;
   if (!readable || any(eq(sign.detach(), Tensor::number(0.0))).item() == 0) return transposed(linalg_inv(a));
   return apply1(kCofactor, {a}) / unsqueeze(unsqueeze(linalg_det(a), -1), -1);
 }

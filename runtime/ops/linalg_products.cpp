@@ -1,5 +1,4 @@
-// Products of matrices and vectors in other arrangements, and functions of matrices that are computed by
-// products.
+// Products of matrices and vectors in other arrangements, and matrix functions that are computed by products.
 #include <algorithm>
 #include <cmath>
 

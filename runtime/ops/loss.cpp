@@ -31,7 +31,7 @@ class MseKernel final : public PairLossKernel<T> {
     for (int64_t first = 0; first < n; first += kPiece) {
       const int64_t count = std::min(kPiece, n - first);
       for (int64_t i = 0; i < count; ++i) differences[i] = x[first + i] - t[first + i];
-      fold_row(Fold::sum_squares, 0, differences, count, &sum);
+      reduce_row(ReduceKind::sum_squares, 0, differences, count, &sum);
     }
     return sum;
   }
@@ -126,7 +126,7 @@ const Op kL1Loss{.name = "l1_loss",
 Operands huber_compose(const Call& call) {
   need_same_shape("huber_loss", call.input(0), call.input(1));
   if (!(call.real(1) > 0)) fail("huber_loss: delta must be positive (got ", call.real(1), ")");
-  return {folded_loss(LossTerm::huber, call.input(0), call.input(1), call.real(1), reduction_of(call))};
+  return {reduced_loss(LossTerm::huber, call.input(0), call.input(1), call.real(1), reduction_of(call))};
 }
 const Op kHuberLoss{
     .name = "huber_loss",
@@ -142,7 +142,7 @@ Operands smooth_l1_compose(const Call& call) {
   const double beta = call.real(1);
   if (!(beta >= 0)) fail("smooth_l1_loss: beta must not be negative (got ", beta, ")");
   if (beta == 0) return {reduced(abs(call.input(0) - call.input(1)), reduction_of(call))};
-  const Tensor loss = folded_loss(LossTerm::huber, call.input(0), call.input(1), beta, reduction_of(call));
+  const Tensor loss = reduced_loss(LossTerm::huber, call.input(0), call.input(1), beta, reduction_of(call));
   return {beta == 1 ? loss : loss / beta};
 }
 const Op kSmoothL1Loss{
@@ -159,7 +159,7 @@ Operands bce_compose(const Call& call) {
   const Tensor &p = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy", p, target);
   if (call.has(2)) return {reduced(_bce(p, target) * call.input(2), reduction_of(call))};
-  return {folded_loss(LossTerm::cross_entropy, p, target, 1, reduction_of(call))};
+  return {reduced_loss(LossTerm::cross_entropy, p, target, 1, reduction_of(call))};
 }
 const Op kBceLoss{.name = "binary_cross_entropy",
                   .doc = "-(target log(input) + (1 - target) log(1 - input)) for probabilities input.",
@@ -193,9 +193,9 @@ Operands kl_div_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("kl_div", x, target);
   const LossTerm term = call.flag(1) ? LossTerm::log_divergence : LossTerm::divergence;
-  if (call.integer(0) != 3) return {folded_loss(term, x, target, 1, reduction_of(call))};
+  if (call.integer(0) != 3) return {reduced_loss(term, x, target, 1, reduction_of(call))};
   if (x.ndim() == 0) fail("kl_div: batchmean needs at least 1 dim");
-  return {folded_loss(term, x, target, 1, Reduction::sum) / double(x.size(0))};
+  return {reduced_loss(term, x, target, 1, Reduction::sum) / double(x.size(0))};
 }
 const Op kKlDiv{
     .name = "kl_div",
@@ -272,7 +272,7 @@ std::span<const Op* const> loss_ops() {
                                   &kSmoothL1Loss, &kBceLoss, &kBceLogitsLoss};
     const auto of_classes = class_loss_ops();
     ops.insert(ops.end(), of_classes.begin(), of_classes.end());
-    ops.insert(ops.end(), {&folded_loss_op(), &kKlDiv, &kPoissonNllLoss, &kGaussianNllLoss});
+    ops.insert(ops.end(), {&reduced_loss_op(), &kKlDiv, &kPoissonNllLoss, &kGaussianNllLoss});
     return ops;
   }();
   return all;

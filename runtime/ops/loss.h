@@ -8,7 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/row_kernel.h"
 #include "runtime/ops.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 
@@ -27,15 +27,15 @@ inline DType computed_in(DType type) { return is_half(type) ? DType::f32 : type;
 
 std::span<const Op* const> class_loss_ops();  // cross_entropy and nll_loss (cross_entropy.cpp)
 
-// Elementwise losses of x and t that are reduced without a tensor of the losses (folded_loss.cpp).
+// Elementwise losses of x and t that are reduced without a tensor of the losses (reduced_loss.cpp).
 enum class LossTerm : uint8_t {
   huber,           // _huber(x - t), with the parameter delta
   cross_entropy,   // _bce(x, t)
   divergence,      // t (log t - x), 0 where t is 0
   log_divergence,  // exp(t) (t - x), 0 where t is -inf
 };
-Tensor folded_loss(LossTerm, const Tensor& x, const Tensor& target, double parameter, Reduction);
-const Op& folded_loss_op();
+Tensor reduced_loss(LossTerm, const Tensor& x, const Tensor& target, double parameter, Reduction);
+const Op& reduced_loss_op();
 
 // The kernel of the mean or sum of an elementwise loss. All elements are one row. Each part of the row has
 // its own sum; the sums are added in order.

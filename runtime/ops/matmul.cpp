@@ -74,20 +74,20 @@ Shape batch_of(const Shape& shape) {
 }
 
 // A batch of matrices times one matrix is a single product if the rows of the batch have one common stride.
-bool fold_batch(Side& left, const Side& right, Shape& batch) {
+bool merge_batch(Side& left, const Side& right, Shape& batch) {
   if (!right.batch.empty() || batch.empty()) return false;
-  Side folded = left;
-  folded.batch = folded.batch_strides = {};
+  Side merged = left;
+  merged.batch = merged.batch_strides = {};
   for (int d = batch.size() - 1; d >= 0; --d) {
     if (batch[d] == 1) continue;
-    if (folded.rows == 1)  // the stride of a single row is arbitrary
-      folded.row_stride = left.batch_strides[d];
-    else if (left.batch_strides[d] != folded.row_stride * folded.rows)
+    if (merged.rows == 1)  // the stride of a single row is arbitrary
+      merged.row_stride = left.batch_strides[d];
+    else if (left.batch_strides[d] != merged.row_stride * merged.rows)
       return false;
-    folded.rows *= batch[d];
+    merged.rows *= batch[d];
   }
-  if (!fits_blas(folded)) return false;
-  left = folded;
+  if (!fits_blas(merged)) return false;
+  left = merged;
   batch = {};
   return true;
 }
@@ -153,7 +153,7 @@ void matmul_cpu(const Call& call) {
   Shape batch;
   if (!left.batch.empty() || !right.batch.empty()) {
     batch = broadcast_shapes("matmul", left.batch, right.batch);
-    fold_batch(left, right, batch);
+    merge_batch(left, right, batch);
   }
   const Dims a_steps = spread(left, batch), b_steps = spread(right, batch);
   if (narrow)
@@ -296,11 +296,11 @@ void linear_cpu(const Call& call) {
   if (!fits_blas(right)) weight = in_order(weight), right = side_of(weight, false);
   std::swap(right.rows, right.columns);
   std::swap(right.row_stride, right.column_stride);
-  if (!fits_blas(left) || (!batch.empty() && !fold_batch(left, right, batch))) {
+  if (!fits_blas(left) || (!batch.empty() && !merge_batch(left, right, batch))) {
     x = in_order(x);
     left = side_of(x, true);
     batch = left.batch;
-    fold_batch(left, right, batch);
+    merge_batch(left, right, batch);
   }
   if (x.dtype() == DType::bf16)
     return multiply({.m = left.rows,

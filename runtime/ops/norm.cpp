@@ -10,7 +10,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
-#include "runtime/cpu/refold.h"
+#include "runtime/cpu/reduce_again.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
@@ -374,7 +374,7 @@ void unit_cpu(const Call& call) {
     for_rows(split, std::array{static_cast<const T*>(x.data<T>())}, call.output(0).data<T>(),
              [&](int64_t row, const auto& in, T* to) {
                double squares = 0;
-               fold_row(Fold::sum_squares, 0, in[0], split.size, &squares);
+               reduce_row(ReduceKind::sum_squares, 0, in[0], split.size, &squares);
                const auto elements = [&](const auto& f) {
                  for (int64_t i = 0; i < split.size; ++i) {
                    const double element = double(in[0][i]);

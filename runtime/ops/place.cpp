@@ -23,7 +23,7 @@ Tensor number(double x) { return Tensor::number(x); }
 
 // --- scatter_reduce ---
 
-enum class Meet : int64_t { product, largest, smallest };
+enum class ScatterKind : int64_t { product, largest, smallest };
 
 void meet_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -40,7 +40,7 @@ void meet_cpu(const Call& call) {
   const Tensor source = in_order(corner_of(call.input(2), index.shape()));
   const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
-  const Meet meet = Meet(call.integer(1));
+  const ScatterKind kind = ScatterKind(call.integer(1));
   const Indices indices("scatter_reduce", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
   std::memcpy(out.raw(), x.raw(), out.nbytes());
@@ -54,9 +54,9 @@ void meet_cpu(const Call& call) {
           target = combine(target, from[i]);
         });
       };
-      if (meet == Meet::product)
+      if (kind == ScatterKind::product)
         walk([](T a, T b) { return T(a * b); });
-      else if (meet == Meet::largest)
+      else if (kind == ScatterKind::largest)
         walk([](T a, T b) { return b > a || b != b ? b : a; });
       else
         walk([](T a, T b) { return b < a || b != b ? b : a; });
@@ -95,11 +95,11 @@ void meet_vjp(Backward& b) {
   const int dim = normalize_dim("scatter_reduce", b.integer(0), x.shape());
   const Tensor zero = number(0.0), one = number(1.0);
   Tensor of_x, of_part;
-  if (Meet(b.integer(1)) == Meet::product) {
+  if (ScatterKind(b.integer(1)) == ScatterKind::product) {
     const Tensor x_zero = eq(x, zero), part_zero = eq(part, zero);
     const Tensor zeros_at = summed(to(x_zero, g.dtype()), dim, index, to(part_zero, g.dtype()));
     const Tensor rest = apply1(kMeet, {where(x_zero, one, x), index, where(part_zero, one, part)},
-                               {dim, int64_t(Meet::product)});
+                               {dim, int64_t(ScatterKind::product)});
     const auto share = [&](const Tensor& value, const Tensor& is_zero, const Tensor& zeros_here,
                            const Tensor& rest_here, const Tensor& g_here) {
       const Tensor others = where(is_zero, rest_here, rest_here / where(is_zero, one, value));
@@ -124,12 +124,12 @@ void meet_vjp(Backward& b) {
 }
 
 // The neutral element: it leaves every other number as it is.
-Tensor neutral(Meet meet, DType type) {
-  if (meet == Meet::product) return number(int64_t(1));
-  if (is_floating(type)) return number(meet == Meet::largest ? -INFINITY : INFINITY);
-  if (type == DType::u8) return number(int64_t(meet == Meet::largest ? 0 : 255));
-  if (type == DType::i32) return number(int64_t(meet == Meet::largest ? INT32_MIN : INT32_MAX));
-  return number(meet == Meet::largest ? INT64_MIN : INT64_MAX);
+Tensor neutral(ScatterKind kind, DType type) {
+  if (kind == ScatterKind::product) return number(int64_t(1));
+  if (is_floating(type)) return number(kind == ScatterKind::largest ? -INFINITY : INFINITY);
+  if (type == DType::u8) return number(int64_t(kind == ScatterKind::largest ? 0 : 255));
+  if (type == DType::i32) return number(int64_t(kind == ScatterKind::largest ? INT32_MIN : INT32_MAX));
+  return number(kind == ScatterKind::largest ? INT64_MIN : INT64_MAX);
 }
 
 enum Word : int64_t { kSum, kProd, kMean, kAmax, kAmin };
@@ -155,12 +155,14 @@ Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& i
     return is_floating(x.dtype()) ? mean_of_sums(total, count)
                                   : to(floor_divide(total(same), count), x.dtype());
   }
-  const Meet meet = word == kProd ? Meet::product : word == kAmax ? Meet::largest : Meet::smallest;
+  const ScatterKind kind = word == kProd   ? ScatterKind::product
+                           : word == kAmax ? ScatterKind::largest
+                                           : ScatterKind::smallest;
   const Tensor base =
       include_self ? x
                    : scatter(x, dim, index,
-                             expand(to(to(neutral(meet, x.dtype()), x.dtype()), x.device()), index.shape()));
-  return apply1(kMeet, {base, index, source}, {dim, int64_t(meet)});
+                             expand(to(to(neutral(kind, x.dtype()), x.dtype()), x.device()), index.shape()));
+  return apply1(kMeet, {base, index, source}, {dim, int64_t(kind)});
 }
 Operands scatter_reduce_compose(const Call& call) {
   const int dim = normalize_dim("scatter_reduce", call.integer(0), call.input(0).shape());
@@ -433,7 +435,7 @@ Points points_of(const char* op, const Tensor& x, std::span<const Tensor> given)
   points.places = reshape(expand(points.places, points.shape), {numel(points.shape)});
   return points;
 }
-Shape joined(Shape a, const Shape& b) {
+Shape concat(Shape a, const Shape& b) {
   for (const int64_t size : b) a.push_back(size);
   return a;
 }
@@ -442,7 +444,7 @@ Operands index_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const Points points = points_of("index", x, std::span(call.in.begin() + 1, call.in.size() - 1));
   const Tensor rows = index_select(reshape(x, {points.rows, points.row}), 0, points.places);
-  return {reshape(rows, joined(points.shape, points.rest))};
+  return {reshape(rows, concat(points.shape, points.rest))};
 }
 const Op kIndexPoints{
     .name = "index",
@@ -462,7 +464,7 @@ Operands index_put_compose(const Call& call) {
   const Tensor& x = call.input(0);
   Tensor values = call.input(1);
   const Points points = points_of("index_put", x, std::span(call.in.begin() + 2, call.in.size() - 2));
-  const Shape shape = joined(points.shape, points.rest);
+  const Shape shape = concat(points.shape, points.rest);
   if (values.is_number()) {
     if (is_floating(values.dtype()) && !is_differentiable(x.dtype()))
       fail("index_put: ", values.item(), " cannot be written into a tensor of type ", x.dtype());

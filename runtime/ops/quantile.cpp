@@ -33,7 +33,9 @@ void float_nansum_shape(Call& call) { emit_reduced(call, call.input(0).dtype());
 Operands float_nansum_compose(const Call& call) {
   return apply(*find_op("sum"), {without_nan(call.input(0))}, call.params);
 }
-void float_nansum_cpu(const Call& call) { fold_into(call, Fold::sum_numbers, 0, kDimsAt, first_state); }
+void float_nansum_cpu(const Call& call) {
+  reduce_into(call, ReduceKind::sum_numbers, 0, kDimsAt, first_state);
+}
 void float_nansum_vjp(Backward& b) {
   b.set(0, where(isnan(b.input(0)), number(0.0), spread(b.grad(), b.shape(0), mask_of(b))));
 }

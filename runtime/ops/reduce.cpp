@@ -14,46 +14,46 @@
 namespace lunagrad {
 namespace {
 
-void fold_integers_into(const Call& call, Fold fold) {
+void reduce_integers_into(const Call& call, ReduceKind reduction) {
   const Tensor& out = call.output();
   visit_dtype(out.dtype(), [&]<class Out>() {
     Out* to = out.data<Out>();
-    fold_integers(fold, call.input(0), mask_of(call), [&](int64_t first, int64_t n, const int64_t* s) {
+    reduce_integers(reduction, call.input(0), mask_of(call), [&](int64_t first, int64_t n, const int64_t* s) {
       for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(s[i]);
     });
   });
 }
 
 // A sum or product of complex numbers, divided by `count`.
-void fold_complex_into(const Call& call, Fold fold, double count = 1) {
+void reduce_complex_into(const Call& call, ReduceKind reduction, double count = 1) {
   visit_any_dtype(call.output().dtype(), [&]<class Out>() {
     if constexpr (is_complex_v<Out>) {
       Out* const to = call.output().data<Out>();
-      fold_complex(fold, call.input(0), mask_of(call),
-                   [&](int64_t first, int64_t n, const std::complex<double>* s) {
-                     for (int64_t i = 0; i < n; ++i) to[first + i] = Out(s[i] / count);
-                   });
+      reduce_complex(reduction, call.input(0), mask_of(call),
+                     [&](int64_t first, int64_t n, const std::complex<double>* s) {
+                       for (int64_t i = 0; i < n; ++i) to[first + i] = Out(s[i] / count);
+                     });
     }
   });
 }
 
-void fold_any_type(const Call& call, Fold fold) {
+void reduce_any_type(const Call& call, ReduceKind reduction) {
   if (is_complex(call.input(0).dtype()))
-    fold_complex_into(call, fold);
+    reduce_complex_into(call, reduction);
   else if (is_floating(call.input(0).dtype()))
-    fold_into(call, fold, 0, kDimsAt, first_state);
+    reduce_into(call, reduction, 0, kDimsAt, first_state);
   else
-    fold_integers_into(call, fold);
+    reduce_integers_into(call, reduction);
 }
 
 // --- sum, mean, prod ---
 
 // The sum / divisor of floats. Sums of f32 and 16-bit floats stay within the range of f64.
-void fold_sum(const Call& call, double divisor) {
+void reduce_sum(const Call& call, double divisor) {
   const auto finish = [divisor](const double* s, int64_t i, int64_t) { return s[i] / divisor; };
-  if (call.input(0).dtype() != DType::f64) return fold_into(call, Fold::sum, 0, kDimsAt, finish);
-  fold_checked(
-      call, Fold::sum, 0, kDimsAt, finish,
+  if (call.input(0).dtype() != DType::f64) return reduce_into(call, ReduceKind::sum, 0, kDimsAt, finish);
+  reduce_checked(
+      call, ReduceKind::sum, 0, kDimsAt, finish,
       [](const double* s, int64_t i, int64_t) { return std::isfinite(s[i]); },
       [divisor](const auto& elements) { return sum_again(elements, divisor); });
 }
@@ -65,7 +65,7 @@ void total_shape(Call& call) {
 }
 
 void sum_cpu(const Call& call) {
-  is_floating(call.input(0).dtype()) ? fold_sum(call, 1) : fold_any_type(call, Fold::sum);
+  is_floating(call.input(0).dtype()) ? reduce_sum(call, 1) : reduce_any_type(call, ReduceKind::sum);
 }
 void sum_vjp(Backward& b) { b.set(0, spread(b.grad(), b.shape(0), mask_of(b))); }
 const Op kSum{.name = "sum",
@@ -97,15 +97,15 @@ void correct_complex_means(const Call& call, double count) {
   again.out[0] = Tensor::empty(call.output().shape(), x.dtype());
   std::transform(x.data<Number>(), x.data<Number>() + x.numel(), again.in[0].data<Number>(),
                  [&](Number z) { return z * kDown; });
-  fold_complex_into(again, Fold::sum, count);
+  reduce_complex_into(again, ReduceKind::sum, count);
   const Number* const from = again.out[0].data<Number>();
   for (int64_t i = 0; i < call.output().numel(); ++i)
     if (!finite(to[i])) to[i] = from[i] / kDown;
 }
 void mean_cpu(const Call& call) {
   const double count = double(reduced_count(call.input(0).shape(), mask_of(call)));
-  if (!is_complex(call.input(0).dtype())) return fold_sum(call, count);
-  fold_complex_into(call, Fold::sum, count);
+  if (!is_complex(call.input(0).dtype())) return reduce_sum(call, count);
+  reduce_complex_into(call, ReduceKind::sum, count);
   if (call.output().dtype() == DType::c128) correct_complex_means(call, count);
 }
 void mean_vjp(Backward& b) {
@@ -136,7 +136,7 @@ struct ReducedLast {
   }
 };
 
-void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
+void prod_cpu(const Call& call) { reduce_any_type(call, ReduceKind::product); }
 // As a balanced tree of products: the gradients are right also where factors are 0.
 Operands prod_compose(const Call& call) {
   const Tensor x = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
@@ -214,9 +214,9 @@ void var_cpu(const Call& call) {
     const double variance = s[2 * n + i] / degrees;
     return root ? std::sqrt(variance) : variance;
   };
-  if (call.input(0).dtype() != DType::f64) return fold_into(call, Fold::moments, 0, kDimsAt, finish);
-  fold_checked(
-      call, Fold::moments, 0, kDimsAt, finish,
+  if (call.input(0).dtype() != DType::f64) return reduce_into(call, ReduceKind::moments, 0, kDimsAt, finish);
+  reduce_checked(
+      call, ReduceKind::moments, 0, kDimsAt, finish,
       [](const double* s, int64_t i, int64_t n) { return power_in_range(s[2 * n + i]); },
       [degrees](const auto& elements) { return variance_again(elements, degrees, root); });
 }
@@ -268,8 +268,8 @@ void extreme_shape(Call& call) {
   need_elements(call, mask_of(call));
   emit_reduced(call, call.input(0).dtype());
 }
-void amax_cpu(const Call& call) { fold_any_type(call, Fold::max); }
-void amin_cpu(const Call& call) { fold_any_type(call, Fold::min); }
+void amax_cpu(const Call& call) { reduce_any_type(call, ReduceKind::max); }
+void amin_cpu(const Call& call) { reduce_any_type(call, ReduceKind::min); }
 // Equal largest elements share the gradient equally.
 void extreme_vjp(Backward& b) {
   const uint32_t mask = mask_of(b);
@@ -411,7 +411,7 @@ const Op kLogsumexp{.name = "logsumexp",
 void truth_shape(Call& call) { emit_reduced(call, DType::boolean); }
 void truth_cpu(const Call& call, bool all) {
   bool* to = call.output().data<bool>();
-  fold_truth(all, call.input(0), mask_of(call), [&](int64_t first, int64_t n, const uint8_t* s) {
+  reduce_truth(all, call.input(0), mask_of(call), [&](int64_t first, int64_t n, const uint8_t* s) {
     for (int64_t i = 0; i < n; ++i) to[first + i] = s[i] != 0;
   });
 }

@@ -2,7 +2,7 @@
 // What the records of reductions share: their parameters dim and keepdim, and shapes. A mask has bit i set if
 // dim i is reduced. Pure; any thread.
 #include "runtime/cpu/reduce.h"
-#include "runtime/cpu/refold.h"
+#include "runtime/cpu/reduce_again.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -89,27 +89,27 @@ Operands compose_wide(const Call& call) {
 
 // Runs a reduction and writes finish(states of one result) to output 0, converted to its type.
 template <class Finish>
-void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
+void reduce_into(const Call& call, ReduceKind reduction, double p, int dims_at, Finish&& finish) {
   const Tensor& out = call.output();
   visit_dtype(out.dtype(), [&]<class Out>() {
     Out* to = out.data<Out>();
-    fold_floats(fold, p, call.input(0), mask_of(call, dims_at),
-                [&](int64_t first, int64_t n, const double* s) {
-                  for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(finish(s, i, n));
-                });
+    reduce_floats(reduction, p, call.input(0), mask_of(call, dims_at),
+                  [&](int64_t first, int64_t n, const double* s) {
+                    for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(finish(s, i, n));
+                  });
   });
 }
 // The same for reductions whose states may leave the range of f64 while the result does not. Where
 // ordinary(state) is false, the result is again(the elements).
 template <class Finish, class Ordinary, class Again>
-void fold_checked(const Call& call, Fold fold, double p, int dims_at, Finish&& finish, Ordinary&& ordinary,
-                  Again&& again) {
+void reduce_checked(const Call& call, ReduceKind reduction, double p, int dims_at, Finish&& finish,
+                    Ordinary&& ordinary, Again&& again) {
   const Tensor &x = call.input(0), &out = call.output();
   const uint32_t mask = mask_of(call, dims_at);
   const ReducePlan plan(x.shape(), x.strides(), mask, true);
   visit_dtype(out.dtype(), [&]<class Out>() {
     Out* to = out.data<Out>();
-    fold_floats(fold, p, x, mask, [&](int64_t first, int64_t n, const double* s) {
+    reduce_floats(reduction, p, x, mask, [&](int64_t first, int64_t n, const double* s) {
       for (int64_t i = 0; i < n; ++i) {
         const auto elements = [&](const auto& f) { for_elements_of(x, plan, first + i, f); };
         to[first + i] = convert<Out>(ordinary(s, i, n) ? finish(s, i, n) : again(elements));

@@ -10,7 +10,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 namespace {
@@ -127,15 +127,15 @@ void running_cpu(const Call& call) {
 template <class T>
 class RunningSum final : public RowKernel {
  public:
-  explicit RunningSum(const Call& call) : RunningSum(call, row_fold(call)) {}
+  explicit RunningSum(const Call& call) : RunningSum(call, row_reduction(call)) {}
   void run(int64_t, const void* const* in, void* out) const override {
     running_sum_row<T, double>(static_cast<const T*>(in[0]), columns(), exclusive_, reverse_,
                                static_cast<T*>(out));
   }
 
  private:
-  RunningSum(const Call& call, const RowFold& fold)
-      : RowKernel(fold.rows, fold.columns),
+  RunningSum(const Call& call, const RowReduction& reduction)
+      : RowKernel(reduction.rows, reduction.columns),
         exclusive_(call.flag(kExclusiveAt)),
         reverse_(call.flag(kReverseAt)) {}
   bool exclusive_, reverse_;
@@ -300,7 +300,8 @@ void row_product_grad(const T* x, double g, int64_t n, T* to) {
   double *const own = products.data(), *const others = own + blocks;
   const auto length = [&](int64_t block) { return std::min(kBlock, n - block * kBlock); };
   parallel_for(blocks, kBlocks, [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) fold_row(Fold::product, 0, x + b * kBlock, length(b), &own[b]);
+    for (int64_t b = begin; b < end; ++b)
+      reduce_row(ReduceKind::product, 0, x + b * kBlock, length(b), &own[b]);
   });
   double product = g;
   for (int64_t b = 0; b < blocks; ++b) others[b] = product, product *= own[b];

@@ -225,7 +225,7 @@ const Op kIndexFill{
 
 // Whether the indices can be read without waiting for a device.
 bool at_hand(const Tensor& indices) {
-  return !is_batched(indices) && indices.device().is_cpu() && !context().values_sealed && indices.numel() > 0;
+  return !is_batched(indices) && indices.device().is_cpu() && !context().capturing && indices.numel() > 0;
 }
 // The least and the largest of indices that can be read without waiting. The ops min and max would take
 // longer.

@@ -9,7 +9,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 namespace {
@@ -242,14 +242,14 @@ namespace {
 template <class T, auto f>
 class OfRow final : public RowKernel {
  public:
-  explicit OfRow(const RowFold& fold) : RowKernel(fold.rows, fold.columns) {}
+  explicit OfRow(const RowReduction& reduction) : RowKernel(reduction.rows, reduction.columns) {}
   void run(int64_t, const void* const* in, void* out) const override {
     f(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), columns(), static_cast<T*>(out));
   }
 };
 template <class T, auto f>
 std::unique_ptr<RowKernel> make_of_row(const Call& call) {
-  return std::make_unique<OfRow<T, f>>(row_fold(call));
+  return std::make_unique<OfRow<T, f>>(row_reduction(call));
 }
 template <auto f>
 RowKernelMaker of_row(const Op& op) {

@@ -244,16 +244,16 @@ Operands istft_compose(const Call& call) {
   const int64_t wanted = has_length ? call.integer(6) : whole - 2 * start;
   const int64_t kept = std::min(wanted, whole - start);
   if (kept < 1) fail("istft: ", count, " windows of ", size, " elements give an empty signal");
-  const auto joined = [&](const Tensor& windows) {
+  const auto overlap_added = [&](const Tensor& windows) {
     const int dim = windows.ndim() - 2;
     return narrow(fold_windows(windows, dim, frames.hop, whole), dim, start, kept);
   };
-  const Tensor divisor = joined(expand(weights, {count, size}));
+  const Tensor divisor = overlap_added(expand(weights, {count, size}));
   const double least = min(abs(divisor.detach())).item();
   if (!(least > 1e-11))
     fail("istft: the squared windows add up to ", least,
          " somewhere; every element needs a window that is not 0 there");
-  x = joined(x) / divisor;
+  x = overlap_added(x) / divisor;
   if (wanted > kept) x = pad(x, {0, wanted - kept});
   return {x};
 }

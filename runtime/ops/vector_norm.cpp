@@ -60,16 +60,17 @@ Operands norm_compose(const Call& call) {
 }
 void norm_cpu(const Call& call) {
   const double p = call.real(kPowerAt);
-  if (p == 1) return fold_into(call, Fold::sum_abs, 0, kNormDimsAt, first_state);
+  if (p == 1) return reduce_into(call, ReduceKind::sum_abs, 0, kNormDimsAt, first_state);
   const auto ordinary = [](const double* s, int64_t i, int64_t) { return power_in_range(s[i]); };
   const auto again = [p](const auto& elements) { return norm_again(elements, p); };
   if (p != 2)
-    return fold_checked(
-        call, Fold::sum_powers, p, kNormDimsAt,
+    return reduce_checked(
+        call, ReduceKind::sum_powers, p, kNormDimsAt,
         [p](const double* s, int64_t i, int64_t) { return std::pow(s[i], 1 / p); }, ordinary, again);
   const auto root = [](const double* s, int64_t i, int64_t) { return std::sqrt(s[i]); };
-  if (call.input(0).dtype() != DType::f64) return fold_into(call, Fold::sum_squares, 0, kNormDimsAt, root);
-  fold_checked(call, Fold::sum_squares, 0, kNormDimsAt, root, ordinary, again);
+  if (call.input(0).dtype() != DType::f64)
+    return reduce_into(call, ReduceKind::sum_squares, 0, kNormDimsAt, root);
+  reduce_checked(call, ReduceKind::sum_squares, 0, kNormDimsAt, root, ordinary, again);
 }
 // d y / d x = sign(x) (|x| / y)^(p-1), taken as 0 where y is 0. Powers with an exponent in -1 … 1 stay in
 // range. With other exponents only the quotient is raised to the power.

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "runtime/tape/autocast.h"
-#include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
+#include "runtime/tape/unsharded.h"
 
 namespace lunagrad {
 namespace {
@@ -38,7 +38,7 @@ class Region final : public CheckpointRegion {
   void recompute(const Node& needed_by) override;
   void release(Node&, bool retained) override;
   void forget(const Node& node) override { nodes_[node.extras->checkpoint_index] = nullptr; }
-  bool replaying() const override { return replaying_; }
+  bool recomputing() const override { return recomputing_; }
 
   void adopt(Region& child);
 
@@ -61,7 +61,7 @@ class Region final : public CheckpointRegion {
   std::vector<Region*> children_;
   Ref<Region> parent_;
   size_t child_index_ = 0;  // index of the region in parent_
-  bool replaying_ = false, replayed_ = false;
+  bool recomputing_ = false, recomputed_ = false;
   size_t next_node_ = 0, next_child_ = 0;
 };
 
@@ -94,7 +94,7 @@ Region::~Region() {
 // A nested region does not keep its own function. When backward needs it, this region is recomputed, and its
 // second run sets the nested region's function.
 void Region::adopt(Region& child) {
-  if (!replaying_) {
+  if (!recomputing_) {
     child.child_index_ = children_.size();
     child.parent_ = Ref<Region>(this);
     child.again_ = nullptr;
@@ -108,7 +108,7 @@ void Region::adopt(Region& child) {
 }
 
 void Region::record(Node& node) {
-  if (!replaying_) {
+  if (!recomputing_) {
     NodeExtras& extra = node.extra();
     extra.checkpoint = Ref<CheckpointRegion>(this);
     extra.checkpoint_index = uint32_t(nodes_.size());
@@ -154,7 +154,7 @@ void Region::check_same(const Node& first, const Node& again) const {
 }
 
 void Region::record_custom(Node& node, std::unique_ptr<CustomCall> call) {
-  if (!replaying_) return;
+  if (!recomputing_) return;
   Node* const first = nodes_[next_node_ - 1];
   if (first && !first->freed && !first->extras->custom)
     first->extras->custom = std::move(call);
@@ -164,21 +164,21 @@ void Region::record_custom(Node& node, std::unique_ptr<CustomCall> call) {
 
 void Region::recompute(const Node& needed_by) {
   if (!again_ && parent_) parent_->recompute(needed_by);
-  if (!again_ || replaying_)
+  if (!again_ || recomputing_)
     fail("checkpoint: backward of ", needed_by.label(), made_at(needed_by.line),
          " cannot run inside the function that it belongs to");
   Context& ctx = context();
   const RestoreContext restore;
   ctx.autocast = nullptr;
   ctx.grad_enabled = true;
-  struct EndReplay {
+  struct EndRecomputation {
     Region& region;
-    ~EndReplay() { region.replaying_ = false; }
+    ~EndRecomputation() { region.recomputing_ = false; }
   } const end{*this};
   ctx.generator = settings_.generator;
   ctx.device = settings_.device;
   ctx.module = settings_.module;
-  replaying_ = replayed_ = true;
+  recomputing_ = recomputed_ = true;
   next_node_ = next_child_ = 0;
   const std::function<void()> again = again_;
   {
@@ -194,7 +194,7 @@ void Region::release(Node& node, bool retained) {
   if (retained) {
     for_operands(node, [](Operand& operand) { operand.saved = nullptr; });
     node.extras->custom = nullptr;
-  } else if (node.extras->checkpoint_index == 0 && replayed_) {
+  } else if (node.extras->checkpoint_index == 0 && recomputed_) {
     again_ = nullptr;
   }
 }

@@ -62,7 +62,7 @@ class CheckpointRegion : public Counted {
   virtual void release(Node&, bool retained) = 0;
   virtual void forget(const Node&) = 0;  // called when the node is destroyed
   // Whether the region is being recomputed: running statistics are then not updated again.
-  virtual bool replaying() const = 0;
+  virtual bool recomputing() const = 0;
 };
 
 // Fields that only some nodes need.

@@ -37,7 +37,7 @@ std::span<const NamedRule> plain_rules();    // ops that act on elements or trai
 std::span<const NamedRule> dim_rules();      // ops along dims that a parameter names
 std::span<const NamedRule> view_rules();     // shapes
 std::span<const NamedRule> product_rules();  // matrix products and convolutions
-std::span<const NamedRule> fold_rules();     // ops on [N, C, ...] that treat each image separately
+std::span<const NamedRule> image_rules();    // ops on [N, C, ...] that treat each image separately
 std::span<const NamedRule> index_rules();    // gathers, scatters
 std::span<const NamedRule> loss_rules();
 

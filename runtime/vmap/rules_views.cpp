@@ -55,7 +55,7 @@ bool expanded(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-bool joined(const BatchedCall& call, Operands& out) {
+bool cat_rule(const BatchedCall& call, Operands& out) {
   Operands in;
   for (size_t i = 0; i < call.values.size(); ++i) {
     if (call.ndim(int(i)) == 0) return false;
@@ -85,7 +85,7 @@ std::span<const NamedRule> view_rules() {
       {"slice", along_dims},    {"select", along_dims},
       {"diagonal", along_dims}, {"_split", along_dims},
       {"unfold", along_dims},   {"_fold_windows", along_dims},
-      {"cat", joined},          {"_as_strided_scatter", strided_scatter},
+      {"cat", cat_rule},        {"_as_strided_scatter", strided_scatter},
   };
   return rules;
 }

@@ -41,7 +41,7 @@ BatchRule rule_of(const Op& op) {
   static const std::unordered_map<std::string_view, BatchRule> rules = [] {
     std::unordered_map<std::string_view, BatchRule> all;
     for (const std::span<const NamedRule> family : {plain_rules(), dim_rules(), view_rules(), product_rules(),
-                                                    fold_rules(), index_rules(), loss_rules()})
+                                                    image_rules(), index_rules(), loss_rules()})
       for (const NamedRule& rule : family) all.emplace(rule.op, rule.rule);
     return all;
   }();

@@ -6,8 +6,8 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/tape/checkpoint.h"
-#include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
+#include "runtime/tape/unsharded.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
@@ -188,13 +188,13 @@ void push_context(lua_State* L, const Given& arguments) {
 
 // A finished call that can be run again with other tensors (CustomOp::again). `arguments` is the Lua table of
 // its arguments, with false in place of each tensor.
-struct Replay {
+struct ForwardAgain {
   const Op* record;
   LuaFunction forward, backward, arguments;
   std::vector<int> input;  // as in Given
 };
 
-CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inputs) {
+CustomOp run_forward_again(const std::shared_ptr<const ForwardAgain>& call, const TensorList& inputs) {
   auto shared = std::make_shared<std::unique_ptr<LuaFunction>>();
   call->forward.protect("", [&](lua_State* L) {
     push_context(L, Given{inputs, call->input});
@@ -306,10 +306,10 @@ int call_custom(lua_State* L) {
       arguments->input[size_t(i) - 1] >= 0 ? lua_pushboolean(L, false) : lua_pushvalue(L, i);
       lua_rawseti(L, -2, i);
     }
-    const std::shared_ptr<const Replay> call(
-        new Replay{op.record, {L, lua_upvalueindex(2)}, {L, lua_upvalueindex(3)}, {L, -1}, arguments->input});
+    const std::shared_ptr<const ForwardAgain> call(new ForwardAgain{
+        op.record, {L, lua_upvalueindex(2)}, {L, lua_upvalueindex(3)}, {L, -1}, arguments->input});
     lua_pop(L, 1);
-    op.again = [call](const TensorList& inputs) { return replay(call, inputs); };
+    op.again = [call](const TensorList& inputs) { return run_forward_again(call, inputs); };
   }
   TensorList outputs = apply_custom(op, arguments->tensors);
   size_t next = 0;
@@ -473,14 +473,14 @@ int checkpoint(lua_State* L) {
 
 // is_checkpointing() -> whether a function of lg.checkpoint is running, for the first time or in a recompute.
 int is_checkpointing(lua_State* L) {
-  lua_pushboolean(L, context().checkpoint && !is_lent_region(context().checkpoint));
+  lua_pushboolean(L, context().checkpoint && !is_unsharded_region(context().checkpoint));
   return 1;
 }
 
 // _recomputing() -> whether a checkpoint is being recomputed. Its first run has already updated the running
 // statistics.
 int is_recomputing(lua_State* L) {
-  lua_pushboolean(L, context().checkpoint && context().checkpoint->replaying());
+  lua_pushboolean(L, context().checkpoint && context().checkpoint->recomputing());
   return 1;
 }
 

@@ -18,8 +18,7 @@ namespace {
 
 constexpr const char* kIndex = "index";
 
-// lg.newaxis is the address of this constant: an entry of x[{…}] that adds a dim of size 1. A nil would end
-// the table.
+// lg.newaxis is the address of this: an entry of x[{…}] that adds a dim of size 1. A nil would end the table.
 constexpr char kNewAxis = 0;
 
 bool is_newaxis(lua_State* L, int index) { return lua_touserdata(L, index) == &kNewAxis; }

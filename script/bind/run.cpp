@@ -5,10 +5,10 @@
 
 #include "runtime/io/disk_limit.h"
 #include "runtime/io/safetensors.h"
+#include "script/deferral/queue.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/guard.h"
-#include "script/replay/queue.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
 
@@ -161,7 +161,7 @@ void take_checkpoint(lua_State* L) {
 int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
   const std::shared_ptr<const QueueReport> computed = leave_step(L);
-  owner.viewers().tape().computed(computed, puts_off_steps(L));
+  owner.viewers().tape().computed(computed, defers_steps(L));
   if (owner.run().step() > owner.run().done()) owner.probe_step(L);
   owner.run().end_step();
   tell_boundary(L);

@@ -17,10 +17,16 @@ namespace {
 
 constexpr int kExitUsage = int(Outcome::usage);
 
-std::string joined(int argc, char** argv) {
+std::string command_line(int argc, char** argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) line += std::string(i ? " " : "") + argv[i];
   return line;
+}
+
+// For a flag that an earlier version had: its name now.
+std::string renamed_flags(int argc, char** argv) {
+  const bool renamed = std::find(argv, argv + argc, std::string_view("--no-replay")) != argv + argc;
+  return renamed ? "; --no-replay is --eager now" : "";
 }
 
 CLI::App* find_command(CLI::App& app, const std::string& name) {
@@ -95,7 +101,7 @@ int run_line(int argc, char** argv) {
       if (last != words.end()) arguments.insert(arguments.end(), last + 1, words.end());
     }
   } catch (const CLI::ParseError& error) {
-    std::cerr << "lunagrad: " << error.what() << "; see lunagrad --help\n";
+    std::cerr << "lunagrad: " << error.what() << renamed_flags(argc, argv) << "; see lunagrad --help\n";
     return kExitUsage;
   }
   std::string wrong = flags.wrong();
@@ -110,7 +116,7 @@ int run_line(int argc, char** argv) {
   RunRequest& request = flags.request();
   request.code = at[1];
   request.options.arguments = std::move(arguments);
-  request.options.command_line = joined(argc, argv);
+  request.options.command_line = command_line(argc, argv);
   request.options.preload = true;
   request.options.write_run = flags.asks_for_folder();
   take_rank(request);
@@ -127,7 +133,7 @@ int run_file(int argc, char** argv) {
   RunRequest request;
   request.script = name;
   request.options.arguments = {argv + 2, argv + argc};
-  request.options.command_line = joined(argc, argv);
+  request.options.command_line = command_line(argc, argv);
   return run_and_wait(request);
 }
 
@@ -148,7 +154,7 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "show this page");
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
-  Program program{app, joined(argc, argv)};
+  Program program{app, command_line(argc, argv)};
   std::vector<std::pair<std::string, Action>> actions;
 #define LUNAGRAD_ADD(name) actions.emplace_back(command_name(#name), add_##name(program));
   LUNAGRAD_COMMANDS(LUNAGRAD_ADD)
@@ -166,7 +172,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     const std::string command = command_of(app, argc, argv);
-    std::cerr << command << ": " << error.what() << "; see " << command << " --help\n";
+    std::cerr << command << ": " << error.what() << renamed_flags(argc, argv) << "; see " << command
+              << " --help\n";
     return kExitUsage;
   }
   for (const auto& [name, action] : actions)

@@ -5,7 +5,7 @@
 
 #include "runtime/ops.h"
 #include "script/compare/pass_comparer.h"
-#include "script/inspect/aside.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -36,10 +36,10 @@ Sides sides_of(const ComparisonQuery& query, const StepValues& values) {
   Sides sides;
   sides.reference = call->device->name();
   if (query.with == "eager") {
-    if (!values.put_off())
+    if (!values.deferred())
       fail("step ", values.step(),
-           " put no call off: it is eager already; lg.set_replay(true) puts calls off");
-    sides.reference += ", calls put off";
+           " deferred no call: it is eager already; lg.set_deferred(true) defers calls");
+    sides.reference += ", calls deferred";
     sides.with = "each call at once";
   } else if (const std::optional<DType> type = type_named(query.with)) {
     sides.other = Side(nullptr, *type);
@@ -65,7 +65,7 @@ bool is_compared(const StepValues& values, size_t pass) {
 
 StepComparison compare_step(TapeWatch& tape, int64_t step, const ComparisonQuery& query,
                             const std::stop_token& stop, const ComparisonProgress& progress) {
-  const Aside aside;
+  const WithoutListeners aside;
   StepComparison comparison;
   try {
     const std::shared_ptr<StepValues> values = tape.values(step);

@@ -1,7 +1,8 @@
 #pragma once
 // Judges the results of one node that two sides computed from the same values: tensor by tensor, with the
 // rounding error that the node may have (rounding.h). Indices that differ are judged by the elements that
-// they select, since equal elements may come in any order. For the session's thread, inside an Aside.
+// they select, since equal elements may come in any order. For the session's thread, inside an
+// WithoutListeners.
 #include "script/compare/rounding.h"
 #include "script/compare/side.h"
 

@@ -14,7 +14,7 @@ bool ends_all(const Error& error) {
   return error.kind() == ErrorKind::cancelled || error.kind() == ErrorKind::memory;
 }
 
-TensorList joined(const CallValues& values) {
+TensorList concat(const CallValues& values) {
   TensorList all = values.inputs;
   all.insert(all.end(), values.outputs.begin(), values.outputs.end());
   all.insert(all.end(), values.gradients.begin(), values.gradients.end());
@@ -242,7 +242,7 @@ void PassComparer::backward(size_t i, ComparedNode& row) {
     std::vector<std::string> names;
     const NodeInfo info = describe(pass_, i);
     for (const OperandInfo& input : info.inputs) names.push_back("gradient of " + input.name);
-    judge({node, names, used, expected, found, reference, own, differentiate, wide.bring(joined(used), node)},
+    judge({node, names, used, expected, found, reference, own, differentiate, wide.bring(concat(used), node)},
           query_.factor, row);
     compare_sums(i, row);
   } catch (const Error& error) {

@@ -2,7 +2,7 @@
 // Compares one backward pass of a kept step, node by node, on two sides: first the calls in the order in
 // which they ran, then the gradients in the order of the pass. The other side computes each node from the
 // reference's values. It also computes the whole pass from its own values, for the inherited error. For the
-// session's thread, inside an Aside.
+// session's thread, inside a WithoutListeners.
 #include <functional>
 #include <map>
 #include <unordered_set>

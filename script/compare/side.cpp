@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "runtime/ops.h"
-#include "script/inspect/aside.h"
-#include "script/inspect/replay.h"
+#include "script/inspect/recompute.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -133,7 +133,7 @@ Side::Computed Side::compute(const KeptNode& node, const TensorList& inputs) con
     computed.outputs = bring(computed.outputs, node);
     return computed;
   }
-  const AtOnce at_once;
+  const EagerCalls at_once;
   const GradMode on(true);
   context().device = &device_of(node);
   context().line = node.line;
@@ -157,7 +157,7 @@ TensorList Side::differentiate(const KeptNode& node, const CallValues& values, b
                                     one_node),
                  node);
   }
-  const AtOnce at_once;
+  const EagerCalls at_once;
   const GradMode on(true);
   context().device = &device_of(node);
   context().line = node.line;

@@ -1,7 +1,7 @@
 #pragma once
 // One way to compute the nodes of a step: on one device or on each node's device, in one floating type or in
 // each value's type. It runs a kept node's call, or only its gradient, on values that the caller passes. For
-// the session's thread, inside an Aside. Errors are those of the ops.
+// the session's thread, inside a WithoutListeners. Throws the ops' errors.
 #include <optional>
 #include <string>
 

@@ -7,8 +7,8 @@
 #include "runtime/dist/world.h"
 #include "runtime/tape/after.h"
 #include "runtime/tape/leaf_notes.h"
-#include "runtime/tape/lent.h"
 #include "runtime/tape/tape.h"
+#include "runtime/tape/unsharded.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
@@ -287,15 +287,15 @@ int note(lua_State* L) {
 
 // ---- memory of unsharded parameters
 
-// lend(x, value, source): x gets the memory of value, whose elements were copied from source.
-int lend(lua_State* L) {
-  lend_memory(check_tensor(L, 1, "lend"), check_tensor(L, 2, "lend"), check_tensor(L, 3, "lend"));
+// unshard(x, value, source): x gets the memory of value, whose elements were copied from source.
+int unshard(lua_State* L) {
+  unshard_memory(check_tensor(L, 1, "unshard"), check_tensor(L, 2, "unshard"), check_tensor(L, 3, "unshard"));
   return 0;
 }
 
-// take_back(x): removes the memory of x.
-int take_back(lua_State* L) {
-  take_back_memory(check_tensor(L, 1, "take_back"));
+// reshard(x): removes the memory of x.
+int reshard(lua_State* L) {
+  reshard_memory(check_tensor(L, 1, "reshard"));
   return 0;
 }
 
@@ -305,19 +305,19 @@ int free_handles(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   for (lua_Integer i = lua_Integer(lua_rawlen(L, 1)); i >= 1; --i) {
     lua_rawgeti(L, 1, i);
-    if (const Tensor& x = check_tensor(L, -1, "free"); x.use_count() == 1) take_back_memory(x);
+    if (const Tensor& x = check_tensor(L, -1, "free"); x.use_count() == 1) reshard_memory(x);
     lua_pop(L, 1);
   }
   return 0;
 }
 
-// run_lent(list, again, f, …) -> whether backward may call again(), the results of f(…)
-int run_with_lent(lua_State* L) {
-  constexpr const char* kName = "run_lent";
+// run_unsharded(list, again, f, …) -> whether backward may call again(), the results of f(…)
+int run_with_unsharded(lua_State* L) {
+  constexpr const char* kName = "run_unsharded";
   const TensorList list = check_tensors(L, 1, kName);
   std::function<void()> again = function_at(L, 2, kName);
   const int count = lua_gettop(L) - 3;
-  const bool needed = run_lent(
+  const bool needed = run_unsharded(
       std::move(list), [&] { lua_call(L, count, LUA_MULTRET); }, std::move(again));
   lua_pushboolean(L, needed);
   lua_replace(L, 2);
@@ -349,10 +349,10 @@ constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"at_end_of_backward", guard<at_end>},
                                    {"pass_number", guard<pass_number>},
                                    {"note_leaves", guard<note>},
-                                   {"lend", guard<lend>},
-                                   {"take_back", guard<take_back>},
+                                   {"unshard", guard<unshard>},
+                                   {"reshard", guard<reshard>},
                                    {"free", guard<free_handles>},
-                                   {"run_lent", guard<run_with_lent>},
+                                   {"run_unsharded", guard<run_with_unsharded>},
                                    {nullptr, nullptr}};
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr const char* kSystem[] = {
     // Devices that hold no data.
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
-// GPU devices: Mesa's render nodes, NVIDIA's, AMD's for computing, those of WSL and of Arm.
+// GPU devices: Mesa's render nodes and the devices of NVIDIA, AMD (for computing), WSL and Arm.
 constexpr const char* kDevices = "/dev";
 constexpr std::string_view kGpuNames[] = {"nvidia", "kfd", "dxg", "mali", "udmabuf"};
 constexpr const char* kDri = "/dev/dri";

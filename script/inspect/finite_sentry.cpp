@@ -7,7 +7,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/tape/origin.h"
-#include "script/inspect/aside.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -42,7 +42,7 @@ bool has_nan(const Tensor& x) { return contents_of(x).nans > 0; }
 Tensor alone(const Tensor& x) {
   const Tensor value = x.detach();
   if (value.storage().bytes <= size_t(value.nbytes())) return value;
-  const Aside aside;
+  const WithoutListeners aside;
   const NoGrad off;
   return clone(value);
 }
@@ -90,7 +90,7 @@ void FiniteSentry::end_run() {
 // ---- the roots of backward passes
 
 void FiniteSentry::root(const Tensor& root) {
-  if (!looks() || context().values_sealed) return;
+  if (!looks() || context().capturing) return;
   keep_to_the_part();  // a script without steps still has backward passes
   if (pending_ || !is_read(root)) return;
   if (!root.device().is_cpu()) {
@@ -161,7 +161,7 @@ void FiniteSentry::read_device_roots() {
   for (size_t i = 0; i < roots.size(); ++i) places[&roots[i].value.device()].push_back(i);
   std::vector<std::optional<double>> values(roots.size());
   {
-    const Aside aside;
+    const WithoutListeners aside;
     const NoGrad off;
     for (const auto& [device, there] : places) {
       device->sync();  // an error here comes from the script's calls and is the script's
@@ -276,7 +276,7 @@ void FiniteSentry::stepped(const TensorList& parameters) {
       return judge_parameter(x);
   }
   if (there.empty()) return;
-  const Aside aside;
+  const WithoutListeners aside;
   const uint64_t start = ticks();
   const bool finite = all_finite(there);
   spent_ += ticks() - start;

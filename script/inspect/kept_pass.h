@@ -1,7 +1,7 @@
 #pragma once
 // The record of one backward pass: its nodes without their values and without the graph, its leaves as the
 // pass read them, and the gradients that came from outside. Together with the values that no node made, this
-// is enough to recompute every value and gradient of the pass (replay.h). For the session's thread.
+// is enough to recompute every value and gradient of the pass (recompute.h). For the session's thread.
 #include <memory>
 #include <span>
 #include <string>

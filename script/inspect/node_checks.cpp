@@ -8,8 +8,8 @@
 
 #include "runtime/numbers.h"
 #include "runtime/ops.h"
-#include "script/inspect/aside.h"
-#include "script/inspect/replay.h"
+#include "script/inspect/recompute.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -96,10 +96,10 @@ std::vector<int64_t> position_of(int64_t element, const Shape& shape) {
 
 class GradientChecker {
  public:
-  GradientChecker(const TapeWatch::Replay& replay, const std::stop_token& stop)
-      : node_(*replay.node),
-        info_(*replay.info),
-        reached_(replay.reached),
+  GradientChecker(const TapeWatch::Recomputed& recomputation, const std::stop_token& stop)
+      : node_(*recomputation.node),
+        info_(*recomputation.info),
+        reached_(recomputation.reached),
         stop_(stop),
         params_(node_.params) {
     // A cast inside the op would hide errors.
@@ -107,8 +107,8 @@ class GradientChecker {
       if (node_.op->params[i].kind == ParamKind::dtype && params_[i].present() &&
           is_differentiable(DType(params_[i].i)))
         params_[i] = Value(is_complex(DType(params_[i].i)) ? DType::c128 : DType::f64);
-    for (size_t i = 0; i < replay.inputs.size(); ++i) {
-      const Tensor& x = replay.inputs[i];
+    for (size_t i = 0; i < recomputation.inputs.size(); ++i) {
+      const Tensor& x = recomputation.inputs[i];
       inputs_.push_back(x.defined() ? widened(x) : x);
       const bool number = node_.in[i].is_number, index = i < 16 && (node_.op->integer_inputs >> i & 1);
       if (x.defined() && number) inputs_.back().body()->is_number = true;
@@ -259,13 +259,13 @@ Device* other_device() {
 
 GradientCheck check_gradient(TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
-  const Aside aside;
+  const WithoutListeners aside;
   GradientCheck check;
   try {
     context().device = &cpu_device();
     check_wanted(stop, "check gradient");
-    check =
-        GradientChecker(tape.replay(step, node, [&] { check_wanted(stop, "check gradient"); }), stop).run();
+    check = GradientChecker(tape.recompute(step, node, [&] { check_wanted(stop, "check gradient"); }), stop)
+                .run();
   } catch (const std::exception& error) {
     check = GradientCheck();
     check.reason = error.what();
@@ -275,13 +275,14 @@ GradientCheck check_gradient(TapeWatch& tape, int64_t step, uint64_t node, const
 }
 
 DeviceComparison compare_devices(TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
-  const Aside aside;
+  const WithoutListeners aside;
   DeviceComparison comparison;
   try {
     const NoGrad off;
     check_wanted(stop, "compare devices");
-    const TapeWatch::Replay replay = tape.replay(step, node, [&] { check_wanted(stop, "compare devices"); });
-    if (std::string_view(replay.node->op->name).starts_with("_as_strided"))
+    const TapeWatch::Recomputed recomputation =
+        tape.recompute(step, node, [&] { check_wanted(stop, "compare devices"); });
+    if (std::string_view(recomputation.node->op->name).starts_with("_as_strided"))
       fail("it looks at memory through other strides; there is nothing to compute");
     Device* const other = other_device();
     if (!other) {
@@ -292,12 +293,12 @@ DeviceComparison compare_devices(TapeWatch& tape, int64_t step, uint64_t node, c
     const auto run_on = [&](Device& device, double& seconds) {
       context().device = &device;
       TensorList inputs;
-      for (const Tensor& x : replay.inputs) {
+      for (const Tensor& x : recomputation.inputs) {
         inputs.push_back(x.defined() && !x.is_number() ? to(clone(x.detach()), device) : x);
       }
       device.sync();
       const auto start = std::chrono::steady_clock::now();
-      const TensorList outputs = run_again(*replay.node, replay.node->params, inputs);
+      const TensorList outputs = run_again(*recomputation.node, recomputation.node->params, inputs);
       device.sync();
       seconds = seconds_since(start);
       return outputs;
@@ -307,7 +308,8 @@ DeviceComparison compare_devices(TapeWatch& tape, int64_t step, uint64_t node, c
     const TensorList there = run_on(*other, comparison.other_seconds);
     for (size_t i = 0; i < cpu.size(); ++i) {
       if (!cpu[i].defined()) continue;
-      const std::string name = i < replay.info->outputs.size() ? replay.info->outputs[i].name : text(i + 1);
+      const std::string name =
+          i < recomputation.info->outputs.size() ? recomputation.info->outputs[i].name : text(i + 1);
       comparison.outputs.push_back(compare_output(name, cpu[i], to(there[i], cpu_device())));
     }
     comparison.ran = true;

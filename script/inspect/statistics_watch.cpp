@@ -8,7 +8,7 @@
 #include "runtime/statistics/statistics.h"
 #include "runtime/statistics/summary.h"
 #include "runtime/tape/autocast.h"
-#include "script/inspect/aside.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -96,7 +96,7 @@ class StatisticsWatch::Look {
   GradMode off_;
   UseAutocast no_autocast_;
   Trace* trace_;
-  const AtOnce at_once_;
+  const EagerCalls at_once_;
   Guard guard_;
 };
 

@@ -7,8 +7,8 @@
 
 #include "runtime/context.h"
 #include "runtime/ops.h"
-#include "script/inspect/aside.h"
-#include "script/inspect/replay.h"
+#include "script/inspect/recompute.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -35,7 +35,7 @@ Tensor value_of(const Operand& operand) {
 
 Tensor copy_of(const Tensor& x) {
   if (x.storage().writer) return clone(x);  // a deferred value stays deferred: so does its copy
-  const AtOnce at_once;
+  const EagerCalls at_once;
   if (!x.device().is_cpu() || !x.is_contiguous()) return clone(x);
   x.storage().check_whole("inspect");
   const Tensor copy = Tensor::empty(x.shape(), x.dtype());
@@ -46,7 +46,7 @@ Tensor copy_of(const Tensor& x) {
 
 // The id of a new node. Nodes made later have larger ids.
 uint64_t next_node() {
-  const Aside aside;
+  const WithoutListeners aside;
   Tensor leaf = Tensor::empty({}, DType::f32);
   return leaf.requires_grad_().node()->id;
 }
@@ -251,7 +251,7 @@ double StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* be
     }
     return Tensor();
   };
-  const Aside aside;  // breakpoints and the profiler see only the script's ops
+  const WithoutListeners aside;  // breakpoints and the profiler see only the script's ops
   const NoGrad off;
   copying_ = true;
   for (KeptNode& node : pass.nodes) {
@@ -290,7 +290,7 @@ void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradi
   // Copied, for the same reason as in ran().
   Tensor kept;
   {
-    const Aside aside;
+    const WithoutListeners aside;
     const NoGrad off;
     copying_ = true;
     try {
@@ -453,7 +453,7 @@ void StepValues::compute_again(size_t number, size_t focus, const CheckWanted& c
     else if (near[node])
       beyond.emplace(key, std::move(entry));
   };
-  const PassReplay replay{
+  const PassRecomputation recomputation{
       .pass = pass,
       .source = [&](const KeptNode& node, int input) { return source(pass, node, input); },
       .value =
@@ -471,7 +471,7 @@ void StepValues::compute_again(size_t number, size_t focus, const CheckWanted& c
           },
       .check_wanted = check_wanted,
       .backward = !pass.forward_only};
-  for (auto& [node, reason] : replay.run()) failed_[{pass.nodes[node].id, 0, pass.number}] = reason;
+  for (auto& [node, reason] : recomputation.run()) failed_[{pass.nodes[node].id, 0, pass.number}] = reason;
 }
 
 StepValues::Found StepValues::value(size_t number, size_t node, bool input, size_t index,

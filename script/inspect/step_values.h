@@ -1,9 +1,9 @@
 #pragma once
 // The values of one step for a viewer: the records of its backward passes and the values that no node made,
-// from which all others are recomputed on request (replay.h). A captured step also keeps strong references to
-// the operands and results of its ops and to their gradients, as long as they fit the budget. Keeps no graph
-// and no Lua state alive. Leaves are copied, because the optimizer writes over them. The version of a value
-// tells whether it was written to since. For the session's thread, unless stated.
+// from which all others are recomputed on request (recompute.h). A captured step also keeps strong references
+// to the operands and results of its ops and to their gradients, as long as they fit the budget. Keeps no
+// graph and no Lua state alive. Leaves are copied, because the optimizer writes over them. The version of a
+// value tells whether it was written to since. For the session's thread, unless stated.
 #include <atomic>
 #include <functional>
 #include <map>
@@ -68,8 +68,8 @@ class StepValues {
   int64_t step() const { return step_; }
   const std::vector<std::unique_ptr<KeptPass>>& passes() const { return passes_; }
   // Notes that some calls of the step were deferred: they have no times of their own.
-  void note_put_off() { put_off_ = true; }
-  bool put_off() const { return put_off_; }
+  void note_deferred() { deferred_ = true; }
+  bool deferred() const { return deferred_; }
   void forget_newest() { newest_ = Tensor(); }
   bool in_pass() const { return !passes_.empty() && !passes_.back()->ended && !passes_.back()->forward_only; }
 
@@ -100,8 +100,8 @@ class StepValues {
     StepValues& values_;
   };
   // Returns a kept value. If the value is not kept and `check_wanted` is given, it is recomputed;
-  // `check_wanted` throws to stop that. Recomputed values that fit the budget stay, those of the node and its
-  // neighbours first.
+  // `check_wanted` throws to stop that. Recomputed values that fit the budget stay, first the values of the
+  // node and its neighbours.
   using CheckWanted = std::function<void()>;
   Found value(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
   Found gradient(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
@@ -135,7 +135,7 @@ class StepValues {
   const std::function<bool()> make_room_;
   const bool all_, ends_;
   size_t most_unused_;  // forget_unused() runs when there are more values than this
-  bool copying_ = false, lacks_leaves_ = false, put_off_ = false, whole_ = false;
+  bool copying_ = false, lacks_leaves_ = false, deferred_ = false, whole_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};
   std::vector<std::unique_ptr<KeptPass>> passes_;

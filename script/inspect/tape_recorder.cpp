@@ -10,8 +10,8 @@
 #include "runtime/ops.h"
 #include "runtime/path_text.h"
 #include "runtime/tape/autocast.h"
-#include "script/inspect/aside.h"
 #include "script/inspect/kept_pass.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad {
 namespace {
@@ -107,7 +107,7 @@ class TapeRecorder::Look {
   GradMode off_;
   UseAutocast no_autocast_;
   Trace* trace_;
-  const AtOnce at_once_;
+  const EagerCalls at_once_;
   Guard guard_;
 };
 
@@ -176,9 +176,9 @@ void TapeRecorder::end() {
   pass_.clear();
 }
 
-// The figures of all values of the step; those of of_pass_ begin at `of_pass`. Returns none when values come
-// from a faulty call whose error the script has caught. Throws an error that was not reported to the script
-// yet.
+// The figures of all values of the step; the figures of of_pass_ begin at `of_pass`. Returns none when values
+// come from a faulty call whose error the script has caught. Throws an error that was not reported to the
+// script yet.
 std::vector<ValueFigures> TapeRecorder::read(size_t& of_pass) {
   const Look look(*this);
   of_pass = of_ops_.append(std::move(of_pass_));

@@ -248,7 +248,7 @@ void TapeWatch::end_script() {
 void TapeWatch::ran(const Call& call) {
   if (!current_) return;
   current_->ran(call);
-  if (waiting_queue) current_->note_put_off();
+  if (waiting_queue) current_->note_deferred();
 }
 
 void TapeWatch::computed(std::shared_ptr<const QueueReport> report, bool goes_on) {
@@ -313,7 +313,7 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
   }
   if (statistics_) statistics_->describe(*tape, values == current_);
   tape->plan = plans_.on(plan_nodes(pass));
-  if (values->put_off()) tell_times(*tape);
+  if (values->deferred()) tell_times(*tape);
   Step kept{values->step(), tape, bytes_of(*tape), pass.number, with_values ? values : nullptr};
   {
     std::deque<Step> dropped;  // freed without the lock
@@ -403,27 +403,28 @@ TapeWatch::Found TapeWatch::find(const TensorPlace& place, const StepValues::Che
              : at.values->value(at.pass, at.node, place.input, index, check_wanted);
 }
 
-TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id,
-                                    const StepValues::CheckWanted& check_wanted) {
+TapeWatch::Recomputed TapeWatch::recompute(int64_t number, uint64_t id,
+                                           const StepValues::CheckWanted& check_wanted) {
   const At at = locate(number, id);
   if (!at.values) fail(at.reason);
   const KeptNode& node = at.values->passes()[at.pass]->nodes[at.node];
-  Replay replay{&node, &at.step->tape->nodes[at.node], {}, {}};
+  Recomputed recomputation{&node, &at.step->tape->nodes[at.node], {}, {}};
   if (!node.op) fail("a leaf was made by no call");
   for (uint32_t i = 0; i < node.out.size(); ++i)
-    replay.reached.push_back(at.values->gradient(at.pass, at.node, false, i, check_wanted).value.defined());
+    recomputation.reached.push_back(
+        at.values->gradient(at.pass, at.node, false, i, check_wanted).value.defined());
   for (size_t i = 0; i < node.in.size(); ++i) {
     if (!node.in[i].layout) {
-      replay.inputs.emplace_back();
+      recomputation.inputs.emplace_back();
       continue;
     }
     const StepValues::Found found = at.values->value(at.pass, at.node, true, i, check_wanted);
     if (!found.value.defined()) fail("its input ", i + 1, " is gone: ", found.reason);
     if (!found.note.empty()) fail("its input ", i + 1, " was ", found.note);
-    replay.inputs.push_back(found.value.detach());
-    if (node.in[i].is_number) replay.inputs.back().body()->is_number = true;
+    recomputation.inputs.push_back(found.value.detach());
+    if (node.in[i].is_number) recomputation.inputs.back().body()->is_number = true;
   }
-  return replay;
+  return recomputation;
 }
 
 }  // namespace lunagrad

@@ -80,13 +80,13 @@ class TapeWatch final : public Capture {
   // `check_wanted` throws when the result is no longer wanted. If it is given, values are recomputed.
   Found find(const TensorPlace&, const StepValues::CheckWanted& check_wanted);
   // The node of a kept step with its inputs, to run it again. Error if an input is missing.
-  struct Replay {
+  struct Recomputed {
     const KeptNode* node;
     const NodeInfo* info;
     TensorList inputs;
     std::vector<bool> reached;  // which outputs have a gradient
   };
-  Replay replay(int64_t step, uint64_t node, const StepValues::CheckWanted& check_wanted);
+  Recomputed recompute(int64_t step, uint64_t node, const StepValues::CheckWanted& check_wanted);
   // The remaining values of a kept step; -1: the step of seek(), else the latest. Null: none.
   std::shared_ptr<StepValues> values(int64_t step) const;
 

@@ -18,7 +18,7 @@ class StepClock {
   void clear() { marks_.clear(); }
   // Remembers only the latest `most` steps.
   void begin_step(int64_t step, size_t most = SIZE_MAX);
-  // When there are `most` steps, forgets every second one; its nodes then count as those of the step before.
+  // When there are `most` steps, forgets every second one; its nodes then count for the step before.
   void thin(size_t most);
   size_t size() const { return marks_.size(); }  // number of steps
   // Returns 0 for ids before the first known step.

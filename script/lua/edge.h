@@ -64,7 +64,7 @@ class StepRecorder;
 
 // Where calls are deferred (runtime/deferral). off: nowhere. automatic: in functions of lg.compile, and in
 // the steps of lg.run.steps that become faster by it. always: in these functions and in all steps.
-enum class Replay : uint8_t { off, automatic, always };
+enum class Deferral : uint8_t { off, automatic, always };
 
 struct Edge {
   lua_State* main = nullptr;
@@ -85,11 +85,11 @@ struct Edge {
   // Registry reference to a table module -> training flag, which collects the modules that the current
   // checkpoint or recording calls; LUA_NOREF: there is none.
   int called_modules = LUA_NOREF;
-  Replay replay = Replay::automatic;
-  bool replay_refused = false;       // --no-replay: scripts cannot turn it on
+  Deferral deferral = Deferral::automatic;
+  bool deferral_refused = false;     // --eager: scripts cannot turn it on
   int plans_to_show = 0;             // --plan: counts down the steps; the plan of the last is printed
   std::shared_ptr<StepQueue> queue;  // deferred calls; made at first use
-  // records a call of a captured graph's function (replay/sealed.h); else null
+  // records a call of a captured graph's function (deferral/captured_function.h); else null
   StepRecorder* recorder = nullptr;
   CaughtError last_error;  // the last engine Error that became a Lua error
   std::array<Chunk, 64> chunks;
@@ -163,7 +163,7 @@ void bind_create(lua_State*, int core, int methods);
 void bind_tensor(lua_State*, int core, int methods);
 void bind_index(lua_State*, int core, int methods);
 void bind_grad(lua_State*, int core, int methods);
-void bind_replay(lua_State*, int core);
+void bind_deferral(lua_State*, int core);
 void bind_tape(lua_State*, int core, int methods);
 void bind_custom(lua_State*, int core, int methods);
 void bind_kernel(lua_State*, int core, int methods);

@@ -244,7 +244,7 @@ void open_lunagrad(lua_State* L) {
     bind_create(inner, core, methods);
     bind_index(inner, core, methods);
     bind_grad(inner, core, methods);
-    bind_replay(inner, core);
+    bind_deferral(inner, core);
     bind_tape(inner, core, methods);
     bind_custom(inner, core, methods);
     bind_kernel(inner, core, methods);

@@ -108,7 +108,7 @@ Frames read_frames(lua_State* L) {
   return frames;
 }
 
-std::string joined(const Frames& frames) {
+std::string join(const Frames& frames) {
   std::string text;
   const size_t count = frames.user.size();
   for (size_t i = 0; i < count; ++i) {
@@ -129,7 +129,7 @@ std::string joined(const Frames& frames) {
 void describe(lua_State* L, ScriptError& error) {
   error.message = error_text(L);
   const Frames frames = read_frames(L);
-  error.traceback = joined(frames);
+  error.traceback = join(frames);
   const Place place = place_in(error.message);
   const bool in_user_code =
       frames.user.empty() || (place.line == frames.first.line && place.file == frames.first_as_lua);

@@ -118,7 +118,11 @@ std::string explain_topic(const std::string& topic) {
 
 std::string suggest(std::string_view misspelt, std::string_view among) {
   constexpr size_t kShown = 3;
+  constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {{"set_replay", "lg.set_deferred"},
+                                                                        {"is_replaying", "lg.is_deferred"}};
   const std::string wanted = lower(last_of(std::string(misspelt)));
+  for (const auto& [before, now] : kRenamed)
+    if (wanted == before) return "; it is " + std::string(now) + " now";
   size_t least = std::max<size_t>(wanted.size() / 3, 1) + 1;
   std::set<std::string> nearest;
   for (const HelpEntry& entry : help_entries()) {

@@ -136,7 +136,7 @@ std::string explain_pytorch(const std::string& name) {
     ours = name_here(full);
     text += ours;
   } else {
-    // A row for several PyTorch names lists our names for them: take the one that matches this name, if there
+    // A row for several PyTorch names lists our names for them: take the name that equals this one, if there
     // is one.
     const std::vector<std::string> names = codes_in(row.here);
     const auto own = std::find(names.begin(), names.end(), name_here(full));

@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 using dist::Stretch;
-using dist::Travel;
-using dist::Travels;
+using dist::TransferLog;
+using dist::TransferRecord;
 
 // When all ranks were ready for a collective: the time when the slowest rank was, by rank 0's clock.
 struct Meeting {
@@ -26,7 +26,7 @@ using Meetings = std::unordered_map<uint64_t, Meeting>;
 Meetings meetings(const std::vector<RankNotes>& ranks, const std::vector<int64_t>& offsets) {
   Meetings all;
   for (size_t r = 0; r < ranks.size(); ++r)
-    for (const Travel& travel : ranks[r].travelled.travels) {
+    for (const TransferRecord& travel : ranks[r].travelled.transfers) {
       if (travel.number == 0) continue;
       Meeting& meeting = all[travel.number];
       ++meeting.ranks;
@@ -47,7 +47,7 @@ class LaneMaker {
   }
 
   RankLane make(const Meetings& met, int64_t start) {
-    for (const Travel& travel : notes_.travelled.travels) {
+    for (const TransferRecord& travel : notes_.travelled.transfers) {
       const auto found = met.find(travel.number);
       RankTransfer& made = lane_.transfers.emplace_back();
       made.pair = travel.number == 0;
@@ -131,7 +131,7 @@ class LaneMaker {
 
 std::string text_of(const RankNotes& notes) {
   Json travels = Json::array(), waits = Json::array();
-  for (const Travel& t : notes.travelled.travels)
+  for (const TransferRecord& t : notes.travelled.transfers)
     travels.push_back(
         {t.number, t.op, t.label, interned(t.line.file), t.line.line, t.bytes, t.begun, t.met, t.ended});
   for (const Stretch& wait : notes.travelled.waits) waits.push_back({wait.begin, wait.end, wait.met});
@@ -157,7 +157,7 @@ RankNotes rank_notes(const std::string& text) {
     notes.machine = all.at("machine");
     notes.nearest = all.at("nearest").get<std::vector<int64_t>>();
     for (const Json& t : all.at("travels")) {
-      Travel travel;
+      TransferRecord travel;
       travel.number = t.at(0);
       travel.op = t.at(1);
       travel.label = t.at(2);
@@ -167,7 +167,7 @@ RankNotes rank_notes(const std::string& text) {
       travel.begun = t.at(6);
       travel.met = t.at(7);
       travel.ended = t.at(8);
-      notes.travelled.travels.push_back(std::move(travel));
+      notes.travelled.transfers.push_back(std::move(travel));
     }
     for (const Json& wait : all.at("waits"))
       notes.travelled.waits.push_back({wait.at(0), wait.at(1), wait.at(2)});
@@ -180,13 +180,13 @@ RankNotes rank_notes(const std::string& text) {
 std::vector<int64_t> clock_offsets(const std::vector<RankNotes>& ranks) {
   const auto nearest = [&](size_t at, size_t of) {
     const std::vector<int64_t>& all = ranks[at].nearest;
-    return of < all.size() ? all[of] : Travels::kUnheard;
+    return of < all.size() ? all[of] : TransferLog::kUnheard;
   };
   std::vector<int64_t> offsets(ranks.size(), 0);
   for (size_t r = 1; r < ranks.size(); ++r) {
     if (!ranks[0].machine.empty() && ranks[r].machine == ranks[0].machine) continue;
     const int64_t above = nearest(0, r), below = nearest(r, 0);
-    if (above != Travels::kUnheard && below != Travels::kUnheard) offsets[r] = above / 2 - below / 2;
+    if (above != TransferLog::kUnheard && below != TransferLog::kUnheard) offsets[r] = above / 2 - below / 2;
   }
   return offsets;
 }

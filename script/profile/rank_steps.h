@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/dist/travels.h"
+#include "runtime/dist/transfer_log.h"
 #include "script/view/rank_profile.h"
 
 namespace lunagrad {
@@ -13,8 +13,8 @@ namespace lunagrad {
 struct RankNotes {
   int64_t step = 0;
   int64_t begin = 0, end = 0;  // ns by this rank's clock
-  dist::Travelled travelled;
-  std::vector<int64_t> nearest;  // dist::Travels::nearest()
+  dist::LoggedTransfers travelled;
+  std::vector<int64_t> nearest;  // dist::TransferLog::nearest()
   std::string machine;  // identifies the machine, whose processes share one steady clock; "": unknown
 };
 

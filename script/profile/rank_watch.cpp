@@ -111,11 +111,11 @@ void RankWatch::begin_step(int64_t step) {
     stride = told_.load(std::memory_order_relaxed);
     if (stride == 0 && watching_.load(std::memory_order_relaxed)) stride = 1;
   }
-  dist::travels().watch(stride > 0);
+  dist::transfer_log().watch(stride > 0);
   measuring_ = stride > 0 && step > 0 && step % stride == 0;
   disturbed_ = false;
   if (!measuring_) return;
-  dist::travels().take();
+  dist::transfer_log().take();
   const std::lock_guard lock(mutex_);
   if (origin_ == 0) origin_ = begin_;
 }
@@ -126,8 +126,8 @@ void RankWatch::end_step() {
   notes.step = step_;
   notes.begin = begin_;
   notes.end = dist::clock_ns();
-  notes.travelled = dist::travels().take();
-  notes.nearest = dist::travels().nearest();
+  notes.travelled = dist::transfer_log().take();
+  notes.nearest = dist::transfer_log().nearest();
   notes.machine = machine();
   if (dist::rank() == 0)
     take(0, std::move(notes));
@@ -137,7 +137,7 @@ void RankWatch::end_step() {
 
 void RankWatch::end_run() {
   end_step();
-  dist::travels().watch(false);
+  dist::transfer_log().watch(false);
   if (!dist::is_world_open() || dist::rank() != 0 || stride_ == 0) return;
   for (auto waited = kLook; waited < kPatience; waited += kLook) {
     {

@@ -1,5 +1,7 @@
 #include "script/report/export.h"
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/io/atomic_file.h"
 #include "script/report/page.h"
 #include "script/report/run_report.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "runtime/figures.h"
 #include "runtime/io/json_text.h"
@@ -62,7 +63,7 @@ bool all_numbers(const Json& list) {
          std::all_of(list.begin(), list.end(), [](const Json& value) { return value.is_number(); });
 }
 
-// The fields that a page draws, without those of an unexpected form.
+// The fields that a page draws, without fields of an unexpected form.
 Json checked_histogram(const Json& values) {
   if (!values.is_object()) return {};
   Json checked = Json::object();

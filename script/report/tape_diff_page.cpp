@@ -1,5 +1,7 @@
 #include "script/report/tape_diff_page.h"
 
+#include <nlohmann/json.hpp>
+
 #include "script/report/page.h"
 #include "script/run/json.h"
 #include "script/tape_diff/json.h"

@@ -83,13 +83,13 @@ std::vector<ConfigDifference> config_differences(const RunRecord& left, const Ru
   const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
     if (a != b) differences.push_back({what, a, b});
   };
-  const auto joined = [](const std::vector<std::string>& words) {
+  const auto join = [](const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
     return text;
   };
   compare("script", left.script, right.script);
-  compare("arguments", joined(left.arguments), joined(right.arguments));
+  compare("arguments", join(left.arguments), join(right.arguments));
   compare("seed", left.seed, right.seed);
   compare("device", left.device, right.device);
   compare("commit", left.git_commit, right.git_commit);

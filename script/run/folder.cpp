@@ -12,6 +12,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <utility>
@@ -68,7 +69,7 @@ int write_all(int file, std::string_view data) {
 
 // Removes an incomplete last line, which a crash left: lines appended after it would leave it inside the
 // file. Returns false if that fails; errno says why.
-bool drop_torn_line(int file) {
+bool drop_half_written_line(int file) {
   off_t end = ::lseek(file, 0, SEEK_END);
   const off_t whole = end;
   char last = '\n';
@@ -186,7 +187,7 @@ RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std:
     ::close(metrics_);
     fail_as(ErrorKind::file, "run folder ", path_, ": another run is writing to it");
   }
-  if (!drop_torn_line(metrics_)) {
+  if (!drop_half_written_line(metrics_)) {
     const int reason = errno;
     ::close(metrics_);
     fail_as(ErrorKind::file, metrics, ": ", std::strerror(reason));
@@ -300,7 +301,7 @@ void RunFolder::append(LateFile& file, const char* name, std::string line) {
     const std::string path = path_ + "/" + name;
     file.descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file.descriptor < 0) return lose(name, text(path, ": ", std::strerror(errno)));
-    drop_torn_line(file.descriptor);  // if that fails, readers skip the line
+    drop_half_written_line(file.descriptor);  // if that fails, readers skip the line
   }
   append(file.descriptor, name, with_checksum(std::move(line)) + '\n');
 }
@@ -311,7 +312,7 @@ void RunFolder::append(int& file, const char* name, std::string_view data) {
   if (file < 0) return;
   const bool room = may_write(data.size());
   if (const int error = room ? write_all(file, data) : EDQUOT) {
-    if (&file != &log_) drop_torn_line(file);  // if that fails, readers skip the line
+    if (&file != &log_) drop_half_written_line(file);  // if that fails, readers skip the line
     ::close(file);
     file = -1;
     lose(name, text(path_, "/", name, ": ", room ? std::strerror(error) : disk_limit_sentence()));

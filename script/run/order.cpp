@@ -1,5 +1,7 @@
 #include "script/run/order.h"
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/error.h"
 #include "script/run/json.h"
 
@@ -14,7 +16,7 @@ std::string order_text(const Script& script) {
                 {"source", script.source},
                 {"resume", options.resume},
                 {"strict_device", options.strict_device},
-                {"no_replay", options.no_replay},
+                {"eager", options.eager},
                 {"guard", int(options.guard)},
                 {"sandbox", options.sandbox},
                 {"memory", options.memory},
@@ -41,7 +43,7 @@ Script script_of_order(const std::string& bytes) {
     RunOptions& options = script.options = options_in(order);
     options.resume = order.at("resume");
     options.strict_device = order.at("strict_device");
-    options.no_replay = order.at("no_replay");
+    options.eager = order.at("eager");
     options.guard = GuardLevel(order.at("guard").get<int>());
     options.sandbox = order.at("sandbox");
     options.memory = order.at("memory");

@@ -390,7 +390,7 @@ void Run::write_config(const char* outcome, int exit_code) {
   if (options_.sandbox) config["sandbox"] = true;
   if (!options_.unguarded.empty()) config["unguarded"] = options_.unguarded;
   if (options_.deterministic) config["deterministic"] = true;
-  if (options_.no_replay) config["replay"] = false;
+  if (options_.eager) config["eager"] = true;
   config["seed"] = options_.seed.value_or(0);
   config["device"] = std::string(context().device->name());
   config["devices"] = Json::object();

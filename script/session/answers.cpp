@@ -2,9 +2,9 @@
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
 #include "script/compare/compare_step.h"
-#include "script/inspect/aside.h"
 #include "script/inspect/node_checks.h"
 #include "script/inspect/tensor_slice.h"
+#include "script/inspect/without_listeners.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -19,7 +19,7 @@ template <class Answer, class Look>
 Answer answer(Session::Impl& session, const TensorPlace& place, const std::stop_token& stop,
               const Look& look) {
   Answer answer;
-  const Aside aside;
+  const WithoutListeners aside;
   const auto check_wanted = [&] {
     context().check_stop();
     if (stop.stop_requested() || session.control().ending())

@@ -6,7 +6,7 @@
 #include "runtime/dist/world.h"
 #include "runtime/ops.h"
 #include "runtime/tape/finite.h"
-#include "script/inspect/aside.h"
+#include "script/inspect/without_listeners.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
 #include "script/lua/state.h"
@@ -54,7 +54,7 @@ void visit_tensors(Kept& kept, const Visit& visit) {
 }
 
 void copy_tensors(Kept& states) {
-  const Aside aside;
+  const WithoutListeners aside;
   const NoGrad off;
   visit_tensors(states, [](Tensor& x) { x = clone(x); });
 }
@@ -62,7 +62,7 @@ void copy_tensors(Kept& states) {
 // How many tensors hold NaN or Inf. Tensors of a device are checked one by one only if a check of all finds
 // any.
 size_t count_bad(Kept& states) {
-  const Aside aside;
+  const WithoutListeners aside;
   TensorList there;
   size_t bad = 0;
   visit_tensors(states, [&](Tensor& x) {

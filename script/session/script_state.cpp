@@ -65,13 +65,13 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
     files.run_folder = [&current] { return current->folder() ? current->folder()->path() : std::string(); };
   }
   Edge& state = edge(lua_);
-  state.replay_refused = run.no_replay;
+  state.deferral_refused = run.eager;
   if (run.leaks > 0) state.kept_functions = std::make_unique<std::map<int, KeptFunction>>();
-  if (run.plan && !run.no_replay) {
-    state.replay = Replay::always;
+  if (run.plan && !run.eager) {
+    state.deferral = Deferral::always;
     state.plans_to_show = 2;
   }
-  if (run.no_replay) state.replay = Replay::off;
+  if (run.eager) state.deferral = Deferral::off;
   set_safe_point(lua_, safe_point, owner);
   arm(lua_);
   open_lunagrad(lua_);

@@ -101,15 +101,15 @@ void Heartbeat::beat() {
 Watcher::Watcher(std::string sweep, double patience)
     : sweep_(std::move(sweep)), patience_(seconds(patience)) {}
 
-Watcher::Sight Watcher::look(const std::string& worker, Clock::time_point now) {
+Watcher::Liveness Watcher::look(const std::string& worker, Clock::time_point now) {
   const std::string content = content_of(sweep_ + "/workers/" + worker);
   const Process process = process_of(content);
-  if (process == Process::ended) return Sight::dead;
+  if (process == Process::ended) return Liveness::dead;
   const auto [found, is_new] = seen_.try_emplace(worker, Seen{content, now});
   Seen& seen = found->second;
   if (!is_new && seen.content != content) seen = {content, now, true};
-  if (now - seen.since >= patience_) return Sight::dead;
-  return seen.moved || process == Process::there ? Sight::alive : Sight::unknown;
+  if (now - seen.since >= patience_) return Liveness::dead;
+  return seen.moved || process == Process::there ? Liveness::alive : Liveness::unknown;
 }
 
 }  // namespace lunagrad::sweep

@@ -35,10 +35,10 @@ class Heartbeat {
 class Watcher {
  public:
   Watcher(std::string sweep, double patience);
-  enum class Sight { alive, unknown, dead };
+  enum class Liveness { alive, unknown, dead };
   using Clock = std::chrono::steady_clock;
   // `unknown`: the worker has not been watched for long enough.
-  Sight look(const std::string& worker, Clock::time_point now = Clock::now());
+  Liveness look(const std::string& worker, Clock::time_point now = Clock::now());
 
  private:
   struct Seen {

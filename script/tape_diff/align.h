@@ -22,7 +22,7 @@ void align(int a0, int a1, int b0, int b1, Likeness&& likeness, Pair&& pair) {
       int best = above[k + 1];
       Step step = skip_a;
       if (row[k] > best) best = row[k], step = skip_b;
-      // Among equally good alignments take the one with the early pairs, so that of equal blocks the last is
+      // Among equally good alignments take the one with the early pairs, so that the last of equal blocks is
       // left over.
       if (score > 0 && above[k] + score > best) best = above[k] + score, step = both;
       row[k + 1] = best;

@@ -1,5 +1,7 @@
 #include "script/tape_diff/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/path_text.h"
 #include "script/run/json.h"
 

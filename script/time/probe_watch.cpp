@@ -138,9 +138,9 @@ void ProbeWatch::begin_step(int64_t within, int64_t end) {
   at_end_ = !std::all_of(active_.begin(), active_.end(), at_line);
 }
 
-void ProbeWatch::end_step(lua_State* L, const Told& told) {
+void ProbeWatch::end_step(lua_State* L, const OnReading& on_reading) {
   for (const Probe& probe : active_)
-    if (probe.place.line == 0) read(L, probe, told);
+    if (probe.place.line == 0) read(L, probe, on_reading);
 }
 
 bool ProbeWatch::waits_at(int line) const {
@@ -150,13 +150,13 @@ bool ProbeWatch::waits_at(int line) const {
 }
 
 void ProbeWatch::at_line(lua_State* L, const std::string& script, const std::string& file, int line,
-                         const Told& told) {
+                         const OnReading& on_reading) {
   for (const Probe& probe : active_)
     if (probe.place.line == line && is_file(probe.place.file.empty() ? script : probe.place.file, file))
-      read(L, probe, told);
+      read(L, probe, on_reading);
 }
 
-void ProbeWatch::read(lua_State* L, const Probe& probe, const Told& told) {
+void ProbeWatch::read(lua_State* L, const Probe& probe, const OnReading& on_reading) {
   Reading reading{probe, 0, {}};
   const std::string code = probe_code(probe.expression);
   Request request{code, L};
@@ -180,7 +180,7 @@ void ProbeWatch::read(lua_State* L, const Probe& probe, const Told& told) {
   }
   reading.value = request.value;
   if (!reading.error.empty()) remove(probe.id);
-  told(reading);
+  on_reading(reading);
 }
 
 }  // namespace lunagrad

@@ -27,7 +27,7 @@ class ProbeWatch {
     double value;
     std::string error;  // "" when there is a value
   };
-  using Told = std::function<void(const Reading&)>;
+  using OnReading = std::function<void(const Reading&)>;
   void begin_run();  // begins to count the steps of another run
   // Takes over the changes of other threads, and activates the probes that begin with this step. `within` is
   // the step's number for probes at its lines, `end` for probes at its end: in a script without lg.run.steps
@@ -35,14 +35,14 @@ class ProbeWatch {
   void begin_step(int64_t within, int64_t end);
   bool any_at_end() const { return at_end_; }
   bool any_at_lines() const { return at_lines_; }
-  void end_step(lua_State*, const Told&);
+  void end_step(lua_State*, const OnReading&);
   // In a line hook. waits_at: whether a probe is at this line of any file. at_line: evaluates the probes at
   // this line of `file`. `script` is the script's own file.
   bool waits_at(int line) const;
-  void at_line(lua_State*, const std::string& script, const std::string& file, int line, const Told&);
+  void at_line(lua_State*, const std::string& script, const std::string& file, int line, const OnReading&);
 
  private:
-  void read(lua_State*, const Probe&, const Told&);
+  void read(lua_State*, const Probe&, const OnReading&);
 
   mutable std::mutex mutex_;
   std::vector<Probe> shared_;  // under mutex_

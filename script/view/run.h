@@ -69,7 +69,7 @@ struct RunOptions {
   // folder. For another user's run it is the run's folder.
   std::string folder;
   // The run continues from this keyframe, after its step (script/time/keyframe.h). `start_changed`: the
-  // script, or its text, is not the one that the keyframe was taken of.
+  // script, or its text, differs from the script of the keyframe.
   std::shared_ptr<const Keyframe> start;
   bool start_changed = false;
   std::shared_ptr<KeyframeSink> keyframe_sink;  // receives keyframes of the run; null: none
@@ -81,7 +81,7 @@ struct RunOptions {
   int64_t parent_step = 0;     // the parent's step after which it continues
   bool tensorboard = false;    // also writes a TensorBoard event file to the run folder
   bool strict_device = false;  // Error when the device lacks an op; otherwise the CPU runs it
-  bool no_replay = false;      // no call is deferred, whatever the script requests
+  bool eager = false;          // no call is deferred, whatever the script requests
   bool plan = false;           // steps defer their calls, and the plan of one step is printed on stderr
   // Only recorded in config.json: every op always gives the same numbers for the same seed, device and thread
   // count.

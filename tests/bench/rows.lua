@@ -52,11 +52,11 @@ for _, case in ipairs {{"softmax", softmax}, {"layer norm", layer_norm}, {"RMSNo
                        {"residual, built-in layer norm, cast", built_in_layer_norm}, {"its gradient", with_gradient(built_in_layer_norm)},
                        {"residual, built-in RMSNorm, cast", built_in_rms_norm}, {"its gradient", with_gradient(built_in_rms_norm)}} do
   local name, at_once = table.unpack(case)
-  local put_off = lg.compile(at_once)
-  assert(at_once(x):equal(put_off(x)), name)
+  local deferred = lg.compile(at_once)
+  assert(at_once(x):equal(deferred(x)), name)
   local best = {math.huge, math.huge}
   for _ = 1, 20 do
-    for i, f in ipairs {at_once, put_off} do best[i] = math.min(best[i], (seconds(f))) end
+    for i, f in ipairs {at_once, deferred} do best[i] = math.min(best[i], (seconds(f))) end
   end
-  print(("%-36s %8.3f ms  put off %8.3f ms  %.2f times"):format(name, best[1] * 1e3, best[2] * 1e3, best[1] / best[2]))
+  print(("%-36s %8.3f ms  deferred %8.3f ms  %.2f times"):format(name, best[1] * 1e3, best[2] * 1e3, best[1] / best[2]))
 end

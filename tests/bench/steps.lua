@@ -2,7 +2,7 @@
 --
 --   lunagrad run steps.lua --device D -- WORKLOAD WAY
 --
--- The way is `eager`, `put off` or `sealed` (lg.compile). First it prints "ready"; then each line on standard input is answered by the
+-- The way is `eager`, `deferred` or `captured` (lg.compile). First it prints "ready"; then each line on standard input is answered by the
 -- seconds of the best step of a timed round.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
@@ -90,7 +90,7 @@ for _, row in ipairs(require "lunagrad.bench_device") do workloads[row[1]] = row
 
 lg.manual_seed(1)
 local step = workloads[name]()
-if way == "put off" then step = lg.compile(step) elseif way == "sealed" then step = lg.compile(step, {sealed = true}) end
+if way == "deferred" then step = lg.compile(step) elseif way == "captured" then step = lg.compile(step, {capture_graph = true}) end
 for _ = 1, 20 do step() end
 lg.synchronize()
 print "ready"

@@ -16,8 +16,7 @@
 
 namespace lunagrad::tests {
 
-// A file of the source tree. On a machine other than the one that built the tests, LUNAGRAD_SOURCE names the
-// tree.
+// A file of the source tree. On another machine than the builder's, LUNAGRAD_SOURCE names the tree.
 inline std::string source_file(const std::string& name) {
   const char* const root = std::getenv("LUNAGRAD_SOURCE");
   return std::string(root ? root : LUNAGRAD_SOURCE_DIR) + "/" + name;

@@ -29,7 +29,7 @@ TEST_CASE("a device file is loaded as it was saved, or not at all if it is damag
   const std::string content = read_file(file.path());
   for (const size_t length : {size_t(0), size_t(10), size_t(24), content.size() - 1}) {
     std::ofstream(file.path(), std::ios::binary) << content.substr(0, length);
-    CHECK_MESSAGE(file.load().empty(), "torn after " << length << " bytes");
+    CHECK_MESSAGE(file.load().empty(), "half-written after " << length << " bytes");
   }
   std::string damaged = content;
   damaged[1000] ^= 1;

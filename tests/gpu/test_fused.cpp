@@ -120,7 +120,7 @@ TEST_CASE("a group whose shader is not ready runs its members one by one") {
   CHECK(same_bits(to(y, cpu_device()), to(chain(), cpu_device())));
 }
 
-TEST_CASE("a call without operands that is put off keeps its device") {
+TEST_CASE("a call without operands that is deferred keeps its device") {
   CallQueue queue;
   Tensor y;
   {

@@ -31,10 +31,10 @@ size_t compare(F&& f) {
     INFO("value ", i, " of ", got.size(), "\n", explain(*queue.report()));
     CHECK(same_bits(to(got[i], cpu_device()), to(expected[i], cpu_device())));
   }
-  size_t folds = 0;
+  size_t reductions = 0;
   for (const QueueReport::Done& done : queue.report()->calls)
-    folds += done.why == nullptr && done.op->family == OpFamily::reduction;
-  return folds;
+    reductions += done.why == nullptr && done.op->family == OpFamily::reduction;
+  return reductions;
 }
 
 }  // namespace
@@ -50,25 +50,25 @@ TEST_CASE("written-out norms, softmax and losses in groups have the bits of sing
         if (!long_run() && (s != size_t(which) % 4 || t != size_t(which) % 3)) continue;
         for (const bool hostile : {false, true}) {
           INFO("program ", which, " ", shapes[s], " ", dtype_name(types[t]), " hostile ", hostile);
-          const size_t folds = compare([&] {
+          const size_t reductions = compare([&] {
             context().generator.seed(7);
             return written_out(which, shapes[s], types[t], hostile, tests::gpu());
           });
           const bool only_softmax = which == 5;  // softmax stays alone on a GPU
-          if (shapes[s].back() > 1 && shapes[s].back() < 4096 && !only_softmax) CHECK(folds > 0);
+          if (shapes[s].back() > 1 && shapes[s].back() < 4096 && !only_softmax) CHECK(reductions > 0);
         }
       }
 }
 
-TEST_CASE("random programs with folds of rows in groups have the bits of single calls") {
+TEST_CASE("random programs with reductions of rows in groups have the bits of single calls") {
   const WaitForShaders wait;
-  size_t folds = 0;
+  size_t reductions = 0;
   const unsigned programs = long_run() ? 300 : 8;
   for (unsigned seed = 1; seed <= programs; ++seed) {
     INFO("seed ", seed);
-    folds += compare([&] { return random_row_program(seed, tests::gpu()); });
+    reductions += compare([&] { return random_row_program(seed, tests::gpu()); });
   }
-  CHECK(folds > programs / 2);
+  CHECK(reductions > programs / 2);
 }
 
 TEST_CASE("a norm on the GPU is one dispatch") {

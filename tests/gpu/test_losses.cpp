@@ -58,7 +58,7 @@ TEST_CASE("nll_loss and its gradient are the CPU's") {
       doctest::Contains("nll_loss: label 9 at position 2 is out of range"), Error);
 }
 
-TEST_CASE("losses and distances of pairs are folded as on the CPU") {
+TEST_CASE("losses and distances of pairs are reduced as on the CPU") {
   const Fallbacks fallbacks;
   struct Case {
     const char* name;

@@ -11,7 +11,7 @@
 namespace lunagrad::tests {
 namespace {
 
-TEST_CASE("random programs over all ops have the same bits on the GPU when their calls are put off") {
+TEST_CASE("random programs over all ops have the same bits on the GPU when their calls are deferred") {
   const WaitForShaders wait;
   size_t calls = 0, in_groups = 0;
   const unsigned programs = long_run() ? 1000 : 12;
@@ -34,7 +34,7 @@ TEST_CASE("random programs over all ops have the same bits on the GPU when their
     for (const QueueReport::Done& done : queue.report()->calls) in_groups += done.why == nullptr;
     calls += queue.report()->calls.size();
   }
-  MESSAGE(calls, " calls were put off, ", in_groups, " of them in groups");
+  MESSAGE(calls, " calls were deferred, ", in_groups, " of them in groups");
   CHECK(in_groups > programs);
 }
 

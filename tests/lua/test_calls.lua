@@ -51,10 +51,10 @@ for _, event in ipairs {"__index", "__newindex", "__eq", "__len", "__tostring"} 
 
 -- Finalizers, with other values, twice, and while a function works on the object.
 local plan = core._data_plan(2, {{rows = lg.zeros({2, 3}, {device = "cpu"})}}, {})
-local seal = core._seal(function(y) return y + 1 end)
+local capture = core._capture_graph(function(y) return y + 1 end)
 local compiled = core._compiled()
 local list = core._step_list({x}, 0)
-for _, object in ipairs {plan, seal, compiled, list, store, lg.autocast("bf16")} do
+for _, object in ipairs {plan, capture, compiled, list, store, lg.autocast("bf16")} do
   local finalize = events(object).__gc
   for _, other in ipairs {"text", 5, {}, x, plan == object and list or plan} do finalize(other) end
   finalize()
@@ -62,34 +62,34 @@ for _, object in ipairs {plan, seal, compiled, list, store, lg.autocast("bf16")}
   finalize(object)
 end
 refuses("was finalized", core._plan_batch, plan, lg.tensor({0}), 1, 1)
-refuses("was finalized", core._run_sealed, seal, x)
+refuses("was finalized", core._run_captured, capture, x)
 refuses("was finalized", core._same_grads, list)
 refuses("was finalized", get, store, x)
 refuses("was finalized", core._explain, compiled)
-for _, make in ipairs {core._compiled, function() return core._seal(function() end) end} do
+for _, make in ipairs {core._compiled, function() return core._capture_graph(function() end) end} do
   local object = make()
   local function finalize() events(object).__gc(object) end
   if make == core._compiled then core._defer(object, finalize) end
 end
 local again
-again = core._seal(function(y)
+again = core._capture_graph(function(y)
   events(again).__gc(again)
   return y + 1
 end)
-expect.equal(core._run_sealed(again, lg.ones(1)):item(), 2.0)
+expect.equal(core._run_captured(again, lg.ones(1)):item(), 2.0)
 
 -- A captured graph that is called by the Lua code that it keeps.
-local sealed
+local captured
 local depth = 0
 local function inner(y)
   core._live(function()
     depth = depth + 1
-    if depth % 5 == 1 then for _ = 1, 3 do core._run_sealed(sealed, y) end end
+    if depth % 5 == 1 then for _ = 1, 3 do core._run_captured(captured, y) end end
   end)
   return y * 2
 end
-sealed = core._seal(inner)
-for _ = 1, 12 do expect.equal(core._run_sealed(sealed, lg.ones(2)):tolist(), {2.0, 2.0}) end
+captured = core._capture_graph(inner)
+for _ = 1, 12 do expect.equal(core._run_captured(captured, lg.ones(2)):tolist(), {2.0, 2.0}) end
 
 -- A module that deletes, during its call, what the library noted about that call.
 local Forgetful = lg.nn.class("Forgetful")

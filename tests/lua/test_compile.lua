@@ -1,4 +1,4 @@
--- lg.compile and lg.set_replay: results, gradients and side effects are the plain script's.
+-- lg.compile and lg.set_deferred: results, gradients and side effects are the plain script's.
 local lg = require "lunagrad"
 local nn, F, test = lg.nn, lg.nn.functional, lg.test.it
 
@@ -143,7 +143,7 @@ test("an error leaves what was computed before it", function()
     error("stop here")
   end)
   assert(not pcall(f, lg.ones(2)))
-  assert(kept[1]:item() == 2 and not lg.is_replaying())
+  assert(kept[1]:item() == 2 and not lg.is_deferred())
 end)
 
 test("hooks, second derivatives, checkpoints and autocast work inside", function()
@@ -204,7 +204,7 @@ end)
 
 test("a function that gains too little by its plan runs as it is, one that gains does not", function()
   local inside
-  local function put_off(f, x)
+  local function deferred(f, x)
     local times = 0
     for _ = 1, 200 do
       f(x)
@@ -212,27 +212,27 @@ test("a function that gains too little by its plan runs as it is, one that gains
     end
     return times
   end
-  local small = lg.compile(function(x) inside = lg.is_replaying() return x * 2 end)
-  assert(put_off(small, lg.ones(4)) == 1)
+  local small = lg.compile(function(x) inside = lg.is_deferred() return x * 2 end)
+  assert(deferred(small, lg.ones(4)) == 1)
   assert(small:explain():find("gains too little by this plan", 1, true), small:explain())
-  assert(put_off(small, lg.ones(4)) == 1)
+  assert(deferred(small, lg.ones(4)) == 1)
   local large = lg.compile(function(x)
-    inside = lg.is_replaying()
+    inside = lg.is_deferred()
     local y = (x * 2 + 1):tanh()
     collectgarbage()  -- on a busy machine nothing else collects, and a result that Lua still holds is written to memory
     return y
   end)
-  assert(put_off(large, lg.ones(512, 512)) == 200)
+  assert(deferred(large, lg.ones(512, 512)) == 200)
   assert(not large:explain():find("gains too little", 1, true))
 end)
 
 test("set_replay(false) runs compiled functions as they are", function()
-  lg.set_replay(false)
+  lg.set_deferred(false)
   local inside
-  lg.compile(function(x) inside = lg.is_replaying() return x end)(lg.ones(1))
+  lg.compile(function(x) inside = lg.is_deferred() return x end)(lg.ones(1))
   assert(inside == false)
-  lg.set_replay(true)
-  lg.compile(function(x) inside = lg.is_replaying() return x end)(lg.ones(1))
+  lg.set_deferred(true)
+  lg.compile(function(x) inside = lg.is_deferred() return x end)(lg.ones(1))
   assert(inside == true)
 end)
 

@@ -344,11 +344,11 @@ end
 for _, case in ipairs(traps) do
   test(case.name, function()
     local expected = drive(case, function(f) return f end)
-    lg.set_replay(true)
-    equal(expected, drive(case, lg.compile), "put off")
-    local ok, result = pcall(drive, case, function(f) return lg.compile(f, {sealed = true}) end)
+    lg.set_deferred(true)
+    equal(expected, drive(case, lg.compile), "deferred")
+    local ok, result = pcall(drive, case, function(f) return lg.compile(f, {capture_graph = true}) end)
     if ok then
-      equal(expected, result, "sealed")
+      equal(expected, result, "captured")
     else
       assert(tostring(result):find("test_compile_traps.lua:%d+"), result)
     end

@@ -395,7 +395,7 @@ end
 -- A captured graph, which runs without its script, sees the change.
 do
   local model = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
-  local fast = lg.compile(function(x) return model(x) end, {sealed = true})
+  local fast = lg.compile(function(x) return model(x) end, {capture_graph = true})
   local x = lg.ones(2, 3)
   for _ = 1, 5 do fast(x) end
   surgery.replace("model.0", nn.Linear(3, 3))

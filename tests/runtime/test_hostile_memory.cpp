@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "runtime/io/csv.h"
 #include "runtime/io/format.h"

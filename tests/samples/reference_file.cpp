@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "runtime/dtype_names.h"
 #include "runtime/io/safetensors.h"

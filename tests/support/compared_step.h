@@ -5,8 +5,8 @@
 #include <string>
 
 #include "script/compare/pass_comparer.h"
-#include "script/inspect/aside.h"
 #include "script/inspect/tape_watch.h"
+#include "script/inspect/without_listeners.h"
 
 namespace lunagrad::tests {
 
@@ -27,7 +27,7 @@ class ComparedStep final : public Trace {
 
   std::vector<ComparedNode> compare(const Side& other, bool narrows = false,
                                     std::function<void(const ComparedNode&)> begins = {}) {
-    const Aside aside;
+    const WithoutListeners aside;
     std::vector<ComparedNode> rows;
     std::unordered_set<uint64_t> seen;
     const std::shared_ptr<StepValues> values = watch_.values(-1);

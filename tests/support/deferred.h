@@ -31,7 +31,7 @@ inline void check_equal(const TensorList& got, const TensorList& expected, const
 }
 
 // Reductions and maps of rows that were computed in groups.
-inline size_t folds_in_groups(const QueueReport& report) {
+inline size_t reduces_in_groups(const QueueReport& report) {
   return size_t(std::count_if(report.calls.begin(), report.calls.end(), [](const QueueReport::Done& done) {
     const OpFamily family = done.op->family;
     return done.why == nullptr &&

@@ -147,7 +147,7 @@ inline TensorList built_in(int which, const Shape& shape, DType type, bool hosti
       y = mse_loss(score, slope * 0.25) * 0.5 + mse_loss(x + b, slope, Reduction::sum);
       for (int64_t term = 0; term < 4; ++term)  // huber, cross entropy, divergences
         y = y +
-            apply1(*find_op("_folded_loss"), {tanh(x + b), abs(slope * 0.25)}, {term, 0.5, term % 2 == 0});
+            apply1(*find_op("_reduced_loss"), {tanh(x + b), abs(slope * 0.25)}, {term, 0.5, term % 2 == 0});
       break;
     }
     default:  // no gradient for the input: sums over rows alone

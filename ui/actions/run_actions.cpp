@@ -116,7 +116,7 @@ void RunActions::add_fork_actions() {
                  const bool own = folder.empty() || full_path(folder) == full_path(journal_.run_folder());
                  if (own && journal_.run_folder().empty())
                    given.refuse("there is no run with a folder to go on from");
-                 ForkDesk::Wanted wanted;
+                 ForkController::Wanted wanted;
                  wanted.folder = own ? journal_.run_folder() : folder;
                  if (own) wanted.steps = shown_.run_now().steps;
                  if (own) wanted.limits = shown_.run_now().limits;
@@ -151,7 +151,7 @@ void RunActions::fork(const std::string& folder, int64_t step,
   shell_.actions().act("fork", {folder, double(step), ActionFields(values.begin(), values.end()), edited});
 }
 
-void RunActions::begin_fork(ForkDesk::Made made) {
+void RunActions::begin_fork(ForkController::Made made) {
   const Actions::Quiet quiet(shell_.actions());
   if (made.opens != script_) take_script(made.opens);
   curves_.show(full_path(made.options.parent), true);  // beside the fork's curves
@@ -166,7 +166,7 @@ void RunActions::begin_fork(ForkDesk::Made made) {
 void RunActions::update() {
   trust_.update();
   watch_time();
-  if (std::optional<ForkDesk::Made> made = forks_.update()) begin_fork(std::move(*made));
+  if (std::optional<ForkController::Made> made = forks_.update()) begin_fork(std::move(*made));
   if (nan_breakpoint_ &&
       (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
     if (journal_.last_hit() != nan_breakpoint_ && journal_.outcome() != Outcome::stopped)
@@ -201,7 +201,7 @@ void RunActions::take_script(const std::string& path) {
     script_ = path;
     texts_.forget_sources();
     options_.set.clear();  // the new script need not have these parameters
-    params_ = ParamDesk();
+    params_ = ParamController();
     shell_.write(ConsoleLine::Kind::note, "open " + path + "\n");
   }
   if (!untitled) shell_.settings().remember(path);
@@ -219,7 +219,7 @@ void RunActions::take_run(const std::string& folder) {
   }
   opening_ = true;
   begins_.reset();
-  trust_.open(path, [this, path, number = ++openings_](const TrustDesk::Opened& opened,
+  trust_.open(path, [this, path, number = ++openings_](const TrustController::Opened& opened,
                                                        const std::string& problem) {
     const bool awaited = opening_ && number == openings_;
     if (is_bundle(path) && problem.empty()) curves_.show(opened.folder, true);
@@ -328,13 +328,14 @@ void RunActions::restore_options(const RunOptions& options) {
 void RunActions::resume(const std::string& folder, const RunOptions& options) {
   restore_options(options);
   const auto sandbox = std::make_shared<bool>(false);
-  shell_.errands().add([folder, sandbox] { *sandbox = read_run_config(folder).sandbox; },
-                       [this, folder, sandbox](const std::string&) {  // the run reports an error of reading
-                         once_ = Once{options_};
-                         once_->options.resume = folder;
-                         once_->options.sandbox |= *sandbox;
-                         begin(false);
-                       });
+  shell_.background_tasks().add(
+      [folder, sandbox] { *sandbox = read_run_config(folder).sandbox; },
+      [this, folder, sandbox](const std::string&) {  // the run reports an error of reading
+        once_ = Once{options_};
+        once_->options.resume = folder;
+        once_->options.sandbox |= *sandbox;
+        begin(false);
+      });
 }
 
 // Applies the command line's limits, which hold for every run of this window.

@@ -9,15 +9,15 @@
 #include <string>
 
 #include "script/session.h"
-#include "ui/actions/curve_desk.h"
+#include "ui/actions/curve_controller.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
-#include "ui/actions/text_desk.h"
+#include "ui/actions/text_controller.h"
 #include "ui/runs/journal.h"
-#include "ui/runs/param_desk.h"
-#include "ui/time/fork_desk.h"
+#include "ui/runs/param_controller.h"
+#include "ui/time/fork_controller.h"
 #include "ui/time/run_timer.h"
-#include "ui/time/trust_desk.h"
+#include "ui/time/trust_controller.h"
 
 namespace lunagrad {
 
@@ -27,9 +27,9 @@ class RunActions {
   struct Uses {
     Session& session;
     Journal& journal;
-    TextDesk& texts;
+    TextController& texts;
     ShownStep& shown;
-    CurveDesk& curves;
+    CurveController& curves;
     Shell& shell;
   };
   // `cleared` is called when a run begins, to remove what belongs to the previous run. `wake` requests a
@@ -58,8 +58,8 @@ class RunActions {
   // Saves the texts and continues with the changed script after the last good step of the run that has ended.
   void go_on_after_failure();
   void dismiss_failure() { shell_.actions().act("dismiss_failure"); }
-  // Sets arguments, parameters, device, seed, steps and limits of the next run to those of an earlier window.
-  // Limits from this window's command line take precedence.
+  // Sets arguments, parameters, device, seed, steps and limits of the next run to the values of an earlier
+  // window. Limits from this window's command line take precedence.
   void restore_options(const RunOptions&);
   // Continues the run of an earlier window, from the newest checkpoint in its folder.
   void resume(const std::string& folder, const RunOptions&);
@@ -73,8 +73,8 @@ class RunActions {
             bool edited);
   // The time limit stopped the current run, or the last one.
   bool time_is_over() const { return timer_.over(); }
-  ForkDesk& forks() { return forks_; }
-  TrustDesk& trust() { return trust_; }
+  ForkController& forks() { return forks_; }
+  TrustController& trust() { return trust_; }
   void pause_or_resume();
   void step();       // to the next step boundary, then pauses; starts a run if there is none
   void step_op();    // when paused: to the end of the next op
@@ -93,7 +93,7 @@ class RunActions {
   bool new_seed() const { return new_seed_; }  // each run draws its own seed
   void set_new_seed(bool on) { shell_.actions().act("set_new_seed", {on}); }
 
-  const ParamDesk& params() const { return params_; }
+  const ParamController& params() const { return params_; }
   void update_params(const std::vector<ParamInfo>& infos) { params_.update(infos); }  // once a frame
   void set_param(const ParamInfo&, const std::string& value, bool part_of_drag = false);
   void end_param_drag();
@@ -103,7 +103,7 @@ class RunActions {
   void add_actions();
   void add_param_actions();
   void add_fork_actions();
-  void begin_fork(ForkDesk::Made);
+  void begin_fork(ForkController::Made);
   void take_script(const std::string& path);
   void take_run(const std::string& folder);
   void watch_time();
@@ -125,9 +125,9 @@ class RunActions {
 
   Session& session_;
   Journal& journal_;
-  TextDesk& texts_;
+  TextController& texts_;
   ShownStep& shown_;
-  CurveDesk& curves_;
+  CurveController& curves_;
   Shell& shell_;
   std::string script_;
   RunOptions options_, options_of_run_;
@@ -141,9 +141,9 @@ class RunActions {
   uint64_t openings_ = 0;        // the number of openings so far
   std::optional<bool> begins_;   // a start requested during the opening; its value: paused
   RunTimer timer_;
-  ParamDesk params_;
-  TrustDesk trust_;
-  ForkDesk forks_;
+  ParamController params_;
+  TrustController trust_;
+  ForkController forks_;
   Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved
   std::optional<uint64_t> follows_line_from_;  // the number of pauses when step_line() was called
 };

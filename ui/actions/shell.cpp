@@ -2,7 +2,8 @@
 
 namespace lunagrad {
 
-Shell::Shell(Journal& journal, std::function<void()> wake) : journal_(journal), errands_(std::move(wake)) {
+Shell::Shell(Journal& journal, std::function<void()> wake)
+    : journal_(journal), background_tasks_(std::move(wake)) {
   actions_.moment = [this] {
     const bool paused = journal_.state() == SessionState::paused;
     Actions::Moment now{paused ? "paused" : "running", journal_.step(), journal_.pauses(), journal_.ends()};

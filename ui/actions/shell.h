@@ -11,8 +11,8 @@
 
 #include "ui/actions/commands.h"
 #include "ui/actions/settings.h"
+#include "ui/base/background_tasks.h"
 #include "ui/base/description.h"
-#include "ui/base/errands.h"
 #include "ui/record/actions.h"
 #include "ui/runs/journal.h"
 
@@ -29,7 +29,7 @@ class Shell {
   Shell(Journal& journal, std::function<void()> wake);
 
   // Reports finished background tasks to the panels. Once a frame. Returns true when a task has finished.
-  bool update() { return errands_.update(); }
+  bool update() { return background_tasks_.update(); }
 
   Settings& settings() { return settings_; }
   const Settings& settings() const { return settings_; }
@@ -48,7 +48,7 @@ class Shell {
   Commands& commands() { return commands_; }
   const Commands& commands() const { return commands_; }
   Description& description() { return description_; }
-  Errands& errands() { return errands_; }
+  BackgroundTasks& background_tasks() { return background_tasks_; }
 
   // The folder of files that outlive the window; "": no files are kept.
   const std::string& state_folder() const { return state_folder_; }
@@ -88,7 +88,7 @@ class Shell {
   std::string state_folder_, help_query_;
   std::vector<Notice> notices_;
   TakePicture take_picture_;
-  Errands errands_;
+  BackgroundTasks background_tasks_;
 };
 
 }  // namespace lunagrad

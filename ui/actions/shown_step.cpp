@@ -46,9 +46,9 @@ bool ShownStep::update() {
   if (left != history_budget_) session_.set_history_budget(history_budget_ = left);
   history_ = session_.history();
   if (!replay_.update() || replay_.progress()) return false;
-  if (const ReplayDesk::Stand* const stand = replay_.stand()) {
-    standing_ = stand->step;
-    replayed_ = stand->tape;
+  if (const ReplayController::Position* const position = replay_.position()) {
+    standing_ = position->step;
+    replayed_ = position->tape;
   } else if (replayed_) {
     leave();
   }
@@ -65,8 +65,8 @@ std::shared_ptr<KeyframeSink> ShownStep::begin_run(const RunOptions& options) {
   return replay_.begin_run(start);
 }
 
-ReplayDesk::RunNow ShownStep::run_now() const {
-  ReplayDesk::RunNow run;
+ReplayController::RunNow ShownStep::run_now() const {
+  ReplayController::RunNow run;
   run.folder = journal_.run_folder();
   run.first = first_step_;
   run.limits = limits_;
@@ -88,7 +88,7 @@ bool ShownStep::lacks_values(int64_t step) const {
 }
 
 bool ShownStep::at_hand(int64_t step) const {
-  return step >= last_step() || (replay_.stand() && replay_.stand()->step == step) || is_kept(step);
+  return step >= last_step() || (replay_.position() && replay_.position()->step == step) || is_kept(step);
 }
 
 void ShownStep::go_to(int64_t step) {

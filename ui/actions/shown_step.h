@@ -11,7 +11,7 @@
 #include "ui/record/actions.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
-#include "ui/time/replay_desk.h"
+#include "ui/time/replay_controller.h"
 
 namespace lunagrad {
 
@@ -36,9 +36,9 @@ class ShownStep {
   // latest steps it chooses one whose values are kept, if there is one.
   TapePtr tape(bool with_values) const;
   // The session that has the values of the shown step: the run's session or the replay's.
-  Session& session() { return replayed_ && replay_.stand() ? replay_.session() : session_; }
+  Session& session() { return replayed_ && replay_.position() ? replay_.session() : session_; }
   // A number that differs for each session() and each step of a replay; 0: the run's session.
-  uint64_t source() const { return replayed_ && replay_.stand() ? replay_.stand()->number : 0; }
+  uint64_t source() const { return replayed_ && replay_.position() ? replay_.position()->number : 0; }
 
   void stand_on(int64_t step);  // the kept step nearest to `step`
   void move(int by);  // to the next kept step (1) or the previous one (-1); past the last one it goes live
@@ -51,14 +51,14 @@ class ShownStep {
   void repeat(int64_t step) { actions_.act("repeat_step", {double(step)}, true); }
   void cancel_replay() { actions_.act("cancel_replay"); }
   bool at_hand(int64_t step) const;  // whether go_to() needs no replay
-  ReplayDesk::Cost cost(int64_t step) const { return replay_.cost(step, run_now()); }
+  ReplayController::Cost cost(int64_t step) const { return replay_.cost(step, run_now()); }
   int64_t first_step() const { return first_step_; }  // the run's first step; later than 1 in a fork
   int64_t last_step() const { return journal_.step(); }
   // Whether the shown step comes from a replay.
   bool replayed() const { return replayed_ && tape_.tape() && tape_.tape()->step == replayed_->step; }
-  ReplayDesk::RunNow run_now() const;
-  ReplayDesk& replay() { return replay_; }
-  const ReplayDesk& replay() const { return replay_; }
+  ReplayController::RunNow run_now() const;
+  ReplayController& replay() { return replay_; }
+  const ReplayController& replay() const { return replay_; }
   void follow_run() { leave(); }  // go_live() as a part of another action
 
   // The bytes that kept steps and textures may use together, and the bytes that they use now.
@@ -78,7 +78,7 @@ class ShownStep {
   const TapeModel& tape_;
   const Journal& journal_;
   Actions& actions_;
-  ReplayDesk replay_;
+  ReplayController replay_;
   TapePtr replayed_;  // tape of the step that a replay computed, also while the replay computes another step
   std::optional<int64_t> standing_;  // the step that is shown instead of the latest one
   ReplayLimits limits_;              // limits of the run

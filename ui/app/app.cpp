@@ -86,7 +86,7 @@ App::App(Start start)
             int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x), int(max.y * scale.y),
             [this, path, done = std::move(done)](FramePixels pixels, const std::string& problem) {
               if (!problem.empty()) return done(problem);
-              bench_.shell().errands().add(
+              bench_.shell().background_tasks().add(
                   [path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
             });
       });
@@ -127,7 +127,7 @@ void App::open_at_start(const Start& start) {
       bench_.shell().settings().remember(whole.lexically_normal().string());
   }
   if (start.options.trust) {
-    TrustDesk& trust = bench_.control().trust();
+    TrustController& trust = bench_.control().trust();
     const std::string& run = start.options.opened_run;
     trust.trust(run.empty() ? trust.home_of(start.options.script) : run);
   }

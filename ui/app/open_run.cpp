@@ -1,5 +1,7 @@
 #include "ui/app/open_run.h"
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/path_text.h"
 #include "script/run/json.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kTitle = "Somebody else made this###trust";
 
-void show(const TrustDesk::Question& question, Description& description) {
+void show(const TrustController::Question& question, Description& description) {
   ImGui::PushTextWrapPos();
   ImGui::TextUnformatted(printable(question.name).c_str());
   text_in(theme().muted, "%s", printable(question.why).c_str());
@@ -43,7 +43,7 @@ void show(const TrustDesk::Question& question, Description& description) {
 }  // namespace
 
 void TrustQuestion::draw(Workbench& bench) {
-  TrustDesk& trust = bench.control().trust();
+  TrustController& trust = bench.control().trust();
   if (!trust.question()) {
     open_ = false;
     return;

@@ -2,8 +2,8 @@
 // The points of one curve in bounded memory. The latest points are exact; older points are merged into
 // buckets of equal numbers of points, each with its extremes, its mean and its last point, so that no spike
 // and no NaN is lost. An entry is a bucket or an exact point; the buckets come first. The extremes of a range
-// are fast: those of blocks of 8, 64, … entries are stored. Pure data: no window, no session. One thread at a
-// time.
+// are fast: the extremes of blocks of 8, 64, … entries are stored. Pure data: no window, no session. One
+// thread at a time.
 #include <array>
 #include <cstddef>
 #include <limits>

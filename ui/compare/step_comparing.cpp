@@ -71,7 +71,7 @@ std::vector<StepComparing::Side> StepComparing::sides() {
         std::pair{"f16", "Each call on operands that are rounded to f16."}})
     if (!all_are(*tape, type)) sides.push_back({type, help});
   if (tape->plan.plan)
-    sides.push_back({"eager", "Each call at once, where the step put calls off and computed them together."});
+    sides.push_back({"eager", "Each call at once, where the step defer calls and computed them together."});
   return sides;
 }
 

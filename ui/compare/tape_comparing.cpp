@@ -89,7 +89,7 @@ void TapeComparing::compare(Other other) {
   told_.clear();
   working_ = true;
   const auto found = std::make_shared<TapeDiff>();
-  shell_.errands().add(
+  shell_.background_tasks().add(
       [found, other = std::move(other), shown = tape_.share()] {
         TapeGraph a = other.tape ? graph_of(*other.tape, other.title) : graph_of(other.source, shown->step);
         *found = compare_tapes(std::move(a), graph_of(*shown, text("step ", shown->step, ", shown")), {});
@@ -106,7 +106,7 @@ void TapeComparing::compare(Other other) {
 
 void TapeComparing::write(const std::string& path) {
   told_ = "writing " + path;
-  shell_.errands().add(
+  shell_.background_tasks().add(
       [path, diff = diff_] {
         if (std::filesystem::exists(path)) fail_as(ErrorKind::file, path, ": exists; choose another name");
         write_file(path, tape_diff_page(*diff));

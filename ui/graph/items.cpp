@@ -10,7 +10,7 @@ namespace lunagrad {
 namespace {
 
 // A set of numbers that allows a few million insertions a second: a hash table with open addressing.
-class Met {
+class MetBefore {
  public:
   void clear(size_t most) {
     bits_ = 4;
@@ -73,7 +73,7 @@ void CanvasGraph::index_far() {
   last.strokes.resize(stroke_edge.size());
   last.frames.resize(frames.size());
   for (auto* all : {&last.boxes, &last.strokes, &last.frames}) std::iota(all->begin(), all->end(), 0u);
-  Met seen;
+  MetBefore seen;
   for (float zoom = kFarZoom; last.boxes.size() + last.strokes.size() > kFew && zoom > 1e-4f; zoom /= 2) {
     FarView next;
     next.zoom = zoom;

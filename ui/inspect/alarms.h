@@ -38,7 +38,7 @@ struct Alarm {
   int64_t since = 0;   // first step that was sampled in this state
   int64_t after = 0;   // the last step that was sampled before it, in another state
   int64_t until = 0;   // last step of an alarm that is over; 0: it is active
-  std::string fact;    // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
+  std::string fact;    // "the norm is 3.1e-9, 2.1e7 times smaller than fc3.weight's"
 };
 
 // Alarms of one kind that are all active or all over. `first`: the oldest alarm; among equals the first in

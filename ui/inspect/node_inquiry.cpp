@@ -44,14 +44,14 @@ void NodeInquiry::save(Session& session, const TensorPlace& place, const std::st
   });
 }
 
-std::optional<NodeInquiry::Told> NodeInquiry::update() {
+std::optional<NodeInquiry::Answer> NodeInquiry::update() {
   if (const auto copied = text_.take()) {
-    if (!copied->error.empty()) return Told{copied->error, {}, true};
-    return Told{"copied " + std::to_string(copied->text.size()) + " characters", copied->text};
+    if (!copied->error.empty()) return Answer{copied->error, {}, true};
+    return Answer{"copied " + std::to_string(copied->text.size()) + " characters", copied->text};
   }
   if (const auto saved = file_.take()) {
-    if (!saved->error.empty()) return Told{saved->error, {}, true};
-    return Told{"saved " + saved->path, {}};
+    if (!saved->error.empty()) return Answer{saved->error, {}, true};
+    return Answer{"saved " + saved->path, {}};
   }
   return {};
 }

@@ -34,11 +34,11 @@ class NodeInquiry {
   void copy(Session&, const TensorPlace&, const SliceQuery&, SliceFormat);
   void save(Session&, const TensorPlace&, const std::string& path);
   // A sentence about the last copy or save since the last call, and text for the clipboard. Once a frame.
-  struct Told {
+  struct Answer {
     std::string sentence, clipboard;
     bool failed = false;
   };
-  std::optional<Told> update();
+  std::optional<Answer> update();
 
  private:
   struct Copied {

@@ -51,7 +51,7 @@ void ActionList::draw_save(Workbench& bench) {
   bench.description().add_last("actions.save_now", path_);
   if (entered || pressed) {
     const std::string path = path_;
-    bench.shell().errands().add(
+    bench.shell().background_tasks().add(
         [path, text = bench.actions().as_script(bench.script())] { write_file(path, text); },
         [&bench, path](const std::string& problem) {
           if (problem.empty())

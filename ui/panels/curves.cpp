@@ -412,14 +412,14 @@ class CurvesPanel final : public Panel {
     exported_ = "writing " + path;
     const auto done = [this, &bench, path](const std::string& problem) { tell(bench, problem, path); };
     if (path.ends_with(".svg")) {
-      bench.shell().errands().add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
+      bench.shell().background_tasks().add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
       return;
     }
     auto all = std::make_shared<std::vector<CsvSeries>>();
     for (const Chart* chart : wanted)
       for (const auto& [run, metric] : chart->series) all->emplace_back(*run, *metric);
     auto exact = std::make_shared<bool>(true);
-    bench.shell().errands().add(
+    bench.shell().background_tasks().add(
         [path, all, exact] {
           *exact = complete(*all);
           write_file(path, charts_as_csv(*all));

@@ -243,11 +243,11 @@ class ProfilerPanel final : public Panel {
     text_in(theme().faint, "%s", text);
     bench.description().add_last("profiler.measured", text);
     if (const std::shared_ptr<const StepPlan> plan = bench.session().plan()) {
-      const std::string put_off = "Put off: " + count_figure(plan->calls) + " calls in " +
-                                  count_figure(plan->passes) + " passes, " + bytes_figure(plan->bytes_saved) +
-                                  " not written";
-      text_in(theme().muted, "%s", put_off.c_str());
-      bench.description().add_last("profiler.put_off", put_off);
+      const std::string deferred = "Deferred: " + count_figure(plan->calls) + " calls in " +
+                                   count_figure(plan->passes) + " passes, " +
+                                   bytes_figure(plan->bytes_saved) + " not written";
+      text_in(theme().muted, "%s", deferred.c_str());
+      bench.description().add_last("profiler.deferred", deferred);
       explain((plan_summary(*plan) + ". " + plan_origin(*plan)).c_str());
     }
     for (const ProfileFallback& missing : view_->fallbacks) {

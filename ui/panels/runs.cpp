@@ -134,7 +134,7 @@ class RunsPanel final : public Panel {
   // Changes a folder on another thread. The result is shown below the tools and in the console: the error, or
   // `well` if that is not empty.
   void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
-    bench.shell().errands().add(std::move(work), [this, &bench, well](const std::string& problem) {
+    bench.shell().background_tasks().add(std::move(work), [this, &bench, well](const std::string& problem) {
       told_ = problem.empty() ? well : problem;
       failed_ = !problem.empty();
       if (!told_.empty())
@@ -218,12 +218,14 @@ class RunsPanel final : public Panel {
                "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick "
                "their boxes.")) {
       const auto found = std::make_shared<RunComparison>();
-      bench.shell().errands().add([found, left = *pair.begin(),
-                                   right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
-                                  [this, found](const std::string& problem) {
-                                    if (!problem.empty()) found->problem = problem;
-                                    comparison_.open(std::move(*found));
-                                  });
+      bench.shell().background_tasks().add(
+          [found, left = *pair.begin(), right = *std::next(pair.begin())] {
+            *found = compare_runs(left, right);
+          },
+          [this, found](const std::string& problem) {
+            if (!problem.empty()) found->problem = problem;
+            comparison_.open(std::move(*found));
+          });
     }
     const RunSummary* const run = one ? find(bench, *selected_.begin()) : nullptr;
     if (action("Note", run, "runs.note", "Writes a note for the selected run.")) dialogs_.ask_note(*run);
@@ -487,7 +489,7 @@ class RunsPanel final : public Panel {
     const auto path = std::make_shared<std::string>();
     told_ = "writing a page";
     failed_ = false;
-    bench.shell().errands().add(
+    bench.shell().background_tasks().add(
         [path, folders] {
           const std::string base = folders.size() == 1
                                        ? folders[0]

@@ -12,7 +12,7 @@
 #include "script/time/keyframe.h"
 #include "script/time/replay.h"
 #include "script/view/probe.h"
-#include "ui/base/errands.h"
+#include "ui/base/background_tasks.h"
 #include "ui/runs/curves.h"
 
 namespace lunagrad {
@@ -56,7 +56,7 @@ class BackFill {
   const std::function<void()> wake_;
   std::shared_ptr<Work> work_;
   std::optional<Result> result_;
-  Errands thread_;  // last: its destructor waits for tasks that use the members above
+  BackgroundTasks thread_;  // last: its destructor waits for tasks that use the members above
 };
 
 }  // namespace lunagrad

@@ -12,7 +12,7 @@ namespace lunagrad {
 
 // Sources of the picked lines.
 struct ParallelPick {
-  std::optional<size_t> under, clicked;  // the line under the mouse, and the one that was clicked
+  std::optional<size_t> under, clicked;  // the line under the mouse, the clicked line
 };
 // `chosen` contains sources of lines, too. In the description the items are called NAME.axis and NAME.line,
 // where NAME is `name`.

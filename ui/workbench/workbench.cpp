@@ -69,16 +69,16 @@ bool Workbench::update() {
 
 // While a replayed step is shown, the run's statistics are shown up to that step.
 void Workbench::take_replayed_gradients() {
-  const ReplayDesk::Stand* const stand = shown_.replay().stand();
+  const ReplayController::Position* const position = shown_.replay().position();
   if (!shown_.replayed()) {
     replayed_gradients_.reset();
     replayed_ = 0;
-  } else if (stand && stand->number != replayed_ && stand->statistics) {
-    replayed_ = stand->number;
+  } else if (position && position->number != replayed_ && position->statistics) {
+    replayed_ = position->number;
     replayed_gradients_.emplace();
     for (const StepStatisticsPtr& step : gradients_.steps())
-      if (step->step < stand->step) replayed_gradients_->add(step);
-    replayed_gradients_->add(stand->statistics);
+      if (step->step < position->step) replayed_gradients_->add(step);
+    replayed_gradients_->add(position->statistics);
   }
 }
 

@@ -10,21 +10,21 @@
 
 #include "script/session.h"
 #include "ui/actions/breakpoint_actions.h"
-#include "ui/actions/curve_desk.h"
+#include "ui/actions/curve_controller.h"
 #include "ui/actions/inspection.h"
 #include "ui/actions/measurements.h"
-#include "ui/actions/owner_desk.h"
+#include "ui/actions/owner_controller.h"
 #include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
 #include "ui/actions/tape_actions.h"
-#include "ui/actions/text_desk.h"
+#include "ui/actions/text_controller.h"
 #include "ui/compare/step_comparing.h"
 #include "ui/compare/tape_comparing.h"
 #include "ui/inspect/gradient_model.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
-#include "ui/time/probe_desk.h"
+#include "ui/time/probe_controller.h"
 
 namespace lunagrad {
 
@@ -51,18 +51,18 @@ class Workbench {
 
   // Actions
   RunActions& control() { return control_; }
-  TextDesk& texts() { return texts_; }
+  TextController& texts() { return texts_; }
   TapeActions& tape_actions() { return tape_actions_; }
   ShownStep& shown() { return shown_; }
-  ProbeDesk& probes() { return probes_; }
+  ProbeController& probes() { return probes_; }
   Inspection& inspection() { return inspection_; }
   const Inspection& inspection() const { return inspection_; }
   StepComparing& step_comparing() { return step_comparing_; }
   TapeComparing& tape_comparing() { return tape_comparing_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
-  OwnerDesk& owners() { return owners_; }
+  OwnerController& owners() { return owners_; }
   Measurements& measurements() { return measurements_; }
-  CurveDesk& curves() { return curves_; }
+  CurveController& curves() { return curves_; }
   Shell& shell() { return shell_; }
   Description& description() { return shell_.description(); }
   Commands& commands() { return shell_.commands(); }
@@ -85,16 +85,16 @@ class Workbench {
   uint64_t replayed_ = 0;  // number of the replay's position that replayed_gradients_ belongs to
   Shell shell_;
   ShownStep shown_;
-  ProbeDesk probes_;
+  ProbeController probes_;
   TapeActions tape_actions_;
   StepComparing step_comparing_;
   TapeComparing tape_comparing_;
   BreakpointActions breakpoints_;
   Measurements measurements_;
-  OwnerDesk owners_;
-  CurveDesk curves_;
+  OwnerController owners_;
+  CurveController curves_;
   Inspection inspection_;
-  TextDesk texts_;
+  TextController texts_;
   RunActions control_;
   Session session_;  // last: its destructor stops the script before the objects that its events reach go
 };

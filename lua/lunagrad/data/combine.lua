@@ -20,7 +20,7 @@ local function check_sets(owner, sets)
   return sets
 end
 
--- ConcatDataset{a, b}: the samples of a, then those of b.
+-- ConcatDataset{a, b}: the samples of a, then the samples of b.
 local Concat = dataset.class("ConcatDataset")
 
 function combine.ConcatDataset(sets)

@@ -114,7 +114,7 @@ local function run_group(state, group, forward, module, ...)
     group:release(slot)
   end})
   local whole, places = group:whole(slot)
-  local results = table.pack(rebinding.call(places, world.run_lent, whole, function()
+  local results = table.pack(rebinding.call(places, world.run_unsharded, whole, function()
     local _ <close> = core.no_grad()
     group:fill(slot)
   end, forward, module, ...))
@@ -274,7 +274,7 @@ local function cut(item, deterministic)
   for _, place in ipairs(item.places) do rawset(place.owner, place.key, shard) end
   shards.note_cut(item.tensor)
   item.tensor.grad = nil
-  world.take_back(item.tensor)
+  world.reshard(item.tensor)
   return {shard = shard, layout = layout, path = item.path, paths = item.paths, places = item.places}
 end
 

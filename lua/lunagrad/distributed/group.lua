@@ -115,7 +115,7 @@ function Group:fill(slot)
     local made = world.wait_list(posted[i])
     for n, entry in ipairs(part.entries) do
       local value = shaped(made[n], entry.layout.shape, made)
-      world.lend(whole_of(self.way, part, entry, slot, value), value, entry.shard)
+      world.unshard(whole_of(self.way, part, entry, slot, value), value, entry.shard)
     end
     free(made)
   end
@@ -126,7 +126,7 @@ end
 function Group:release(slot)
   if not self.held[slot] then return end
   self.held[slot] = nil
-  for _, entry in ipairs(self.entries) do world.take_back(entry.whole[slot]) end
+  for _, entry in ipairs(self.entries) do world.reshard(entry.whole[slot]) end
 end
 
 function Group:release_all()

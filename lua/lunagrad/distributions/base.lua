@@ -22,7 +22,7 @@ end
 
 -- --- shapes ---
 
-function base.joined(...)
+function base.concat(...)
   local all = {}
   for _, shape in ipairs {...} do
     for _, size in ipairs(shape) do all[#all + 1] = size end
@@ -103,7 +103,7 @@ end
 
 -- Whether the elements may be read: not inside vmap.
 local function can_read(x)
-  return not (core._is_batched and core._is_batched(x)) and not core._sealing()
+  return not (core._is_batched and core._is_batched(x)) and not core._capturing_graph()
 end
 
 local function check_values(owner, what, x, constraint)
@@ -207,7 +207,7 @@ function Distribution:check_value(value)
         base.text(self.event_shape)))
     end
   end
-  base.broadcast_shapes(self.__name, shape, base.joined(self.batch_shape, self.event_shape))
+  base.broadcast_shapes(self.__name, shape, base.concat(self.batch_shape, self.event_shape))
   local support = self.support
   if support then check_values(self.__name, "the value", value, support) end
   return value
@@ -223,7 +223,7 @@ function Distribution:example()
 end
 
 -- The shape of samples.
-function Distribution:extended(shape) return base.joined(shape, self.batch_shape, self.event_shape) end
+function Distribution:extended(shape) return base.concat(shape, self.batch_shape, self.event_shape) end
 
 -- Random numbers of the given shape, with the type and device of the parameters.
 function Distribution:uniform(shape)
@@ -274,7 +274,7 @@ function Distribution:expand(...)
     local value = rawget(self, name)
     if is_tensor(value) then
       local _, event = base.split_shape(value:size(), dims[name] or 0)
-      rawset(other, name, value:expand(base.joined(shape, event)))
+      rawset(other, name, value:expand(base.concat(shape, event)))
     end
   end
   other.batch_shape = shape

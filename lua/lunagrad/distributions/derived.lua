@@ -38,7 +38,7 @@ function Transformed:place(base_dist, list)
   rawset(self, "transforms", list)
   local events = #base_dist.event_shape
   for _, transform in ipairs(list) do events = math.max(events, transform.event_dim) end
-  self.batch_shape, self.event_shape = base.split_shape(base.joined(base_dist.batch_shape, base_dist.event_shape), events)
+  self.batch_shape, self.event_shape = base.split_shape(base.concat(base_dist.batch_shape, base_dist.event_shape), events)
 end
 function Transformed:example() return self.base_dist:example() end
 function Transformed.properties:has_rsample() return self.base_dist.has_rsample end
@@ -87,7 +87,7 @@ function Transformed:expand(...)
   for key, value in next, self do rawset(other, key, value) end
   local extra = #self.event_shape - #self.base_dist.event_shape
   local _, kept = base.split_shape(self.base_dist.batch_shape, extra)
-  other:place(self.base_dist:expand(base.joined(shape, kept)), self.transforms)
+  other:place(self.base_dist:expand(base.concat(shape, kept)), self.transforms)
   return other
 end
 
@@ -119,7 +119,7 @@ function Independent:init(given)
   rawset(self, "base_dist", inner)
   rawset(self, "reinterpreted_batch_ndims", count)
   local batch, moved = base.split_shape(inner.batch_shape, count)
-  self.batch_shape, self.event_shape = batch, base.joined(moved, inner.event_shape)
+  self.batch_shape, self.event_shape = batch, base.concat(moved, inner.event_shape)
 end
 function Independent:example() return self.base_dist:example() end
 for _, name in ipairs {"has_rsample", "mean", "mode", "variance", "stddev"} do
@@ -133,7 +133,7 @@ function Independent:entropy() return sum_last(self.base_dist:entropy(), self.re
 function Independent:expand(...)
   local shape = base.read_shape("Independent: expand", ...)
   local _, kept = base.split_shape(self.base_dist.batch_shape, self.reinterpreted_batch_ndims)
-  return Independent(self.base_dist:expand(base.joined(shape, kept)), self.reinterpreted_batch_ndims)
+  return Independent(self.base_dist:expand(base.concat(shape, kept)), self.reinterpreted_batch_ndims)
 end
 
 -- --- mixtures ---
@@ -196,7 +196,7 @@ function Mixture:expand(...)
   local shape = base.read_shape("MixtureSameFamily: expand", ...)
   local classes = self.mixture_distribution._classes
   return Mixture(self.mixture_distribution:expand(shape),
-    self.component_distribution:expand(base.joined(shape, {classes})))
+    self.component_distribution:expand(base.concat(shape, {classes})))
 end
 
 return {TransformedDistribution = Transformed, LogNormal = LogNormal, Independent = Independent,

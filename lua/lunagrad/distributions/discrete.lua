@@ -55,7 +55,7 @@ function Bernoulli:enumerate_support(expand)
   local shape = {2}
   for _ = 1, #self.batch_shape do shape[#shape + 1] = 1 end
   local values = core.tensor({0, 1}, {dtype = like:dtype(), device = like:device()}):reshape(shape)
-  return expand == false and values or values:expand(base.joined({2}, self.batch_shape))
+  return expand == false and values or values:expand(base.concat({2}, self.batch_shape))
 end
 
 local Geometric = base.define("Geometric", {{"probs"}, {"logits"}},
@@ -90,7 +90,7 @@ function Binomial.properties:variance() return self.total_count * self.probs * (
 function Binomial:draw(shape)
   local full, piece = self:extended(shape), 64
   local most = math.tointeger(self.total_count:max():item())
-  local wide = base.joined({1}, full)
+  local wide = base.concat({1}, full)
   local probs, total = self.probs:expand(full):reshape(wide), self.total_count:expand(full):reshape(wide)
   local sum = core.zeros_like(probs[1])
   for first = 0, most - 1, piece do
@@ -98,7 +98,7 @@ function Binomial:draw(shape)
     local index = {n}
     for _ = 1, #full do index[#index + 1] = 1 end
     local number = core.arange(first, first + n, {dtype = probs:dtype(), device = probs:device()}):reshape(index)
-    local hit = self:uniform(base.joined({n}, full)):lt(probs):logical_and(number:lt(total))
+    local hit = self:uniform(base.concat({n}, full)):lt(probs):logical_and(number:lt(total))
     sum = sum + hit:to(probs:dtype()):sum(1)
   end
   return sum
@@ -114,7 +114,7 @@ function Binomial:enumerate_support(expand)
   for _ = 1, #self.batch_shape do shape[#shape + 1] = 1 end
   local like = self:example()
   local values = core.arange(0, most + 1, {dtype = like:dtype(), device = like:device()}):reshape(shape)
-  return expand == false and values or values:expand(base.joined({most + 1}, self.batch_shape))
+  return expand == false and values or values:expand(base.concat({most + 1}, self.batch_shape))
 end
 function Binomial:entropy()
   local log_prob = self:log_prob(self:enumerate_support(false))
@@ -174,7 +174,7 @@ either(Categorical, false)
 Categorical._event_dims = {probs = 1, logits = 1}
 function Categorical:init(given) init_classes(self, given) end
 function Categorical.properties:support() return constraints.integers_to(self._classes - 1) end
-function Categorical.properties:param_shape() return base.joined(self.batch_shape, {self._classes}) end
+function Categorical.properties:param_shape() return base.concat(self.batch_shape, {self._classes}) end
 function Categorical.properties:mean() return core.full(self.batch_shape, 0 / 0, {dtype = self:example():dtype(),
   device = self:example():device()}) end
 function Categorical.properties:variance() return self.mean end
@@ -184,7 +184,7 @@ function Categorical:log_prob(value)
   value = self:check_value(value)
   local shape = base.broadcast_shapes("Categorical", value:size(), self.batch_shape)
   local index = value:long():expand(shape):unsqueeze(-1)
-  return self.logits:expand(base.joined(shape, {self._classes})):gather(-1, index):squeeze(-1)
+  return self.logits:expand(base.concat(shape, {self._classes})):gather(-1, index):squeeze(-1)
 end
 function Categorical:entropy()
   return -weighted(self.probs, self.logits):sum(-1)
@@ -193,7 +193,7 @@ function Categorical:enumerate_support(expand)
   local shape = {self._classes}
   for _ = 1, #self.batch_shape do shape[#shape + 1] = 1 end
   local values = core.arange(0, self._classes, {device = self:example():device()}):reshape(shape)
-  return expand == false and values or values:expand(base.joined({self._classes}, self.batch_shape))
+  return expand == false and values or values:expand(base.concat({self._classes}, self.batch_shape))
 end
 
 local OneHotCategorical = base.define("OneHotCategorical", {{"probs"}, {"logits"}}, kClassChecks)
@@ -210,7 +210,7 @@ function OneHotCategorical.properties:mode()
 end
 function OneHotCategorical.properties:variance() return self.probs * (1 - self.probs) end
 function OneHotCategorical:draw(shape)
-  local ids = draw_classes(self, product(shape)):reshape(base.joined(shape, self.batch_shape))
+  local ids = draw_classes(self, product(shape)):reshape(base.concat(shape, self.batch_shape))
   return core.one_hot(ids, self._classes):to(self:example():dtype())
 end
 function OneHotCategorical:log_prob(value)
@@ -226,7 +226,7 @@ function OneHotCategorical:enumerate_support(expand)
   shape[#shape + 1] = k
   local like = self:example()
   local values = core.eye(k, {dtype = like:dtype(), device = like:device()}):reshape(shape)
-  return expand == false and values or values:expand(base.joined({k}, self.batch_shape, {k}))
+  return expand == false and values or values:expand(base.concat({k}, self.batch_shape, {k}))
 end
 
 local Multinomial = base.define("Multinomial", {{"total_count", 1}, {"probs"}, {"logits"}}, kClassChecks)

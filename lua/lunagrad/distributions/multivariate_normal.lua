@@ -45,17 +45,17 @@ function MultivariateNormal:init(given)
   self.event_shape = {n}
   self.batch_shape = base.broadcast_shapes("MultivariateNormal", (base.split_shape(loc:size(), 1)),
     (base.split_shape(matrix:size(), 2)))
-  rawset(self, "loc", loc:expand(base.joined(self.batch_shape, {n})))
-  rawset(self, name, matrix:expand(base.joined(self.batch_shape, {n, n})))
+  rawset(self, "loc", loc:expand(base.concat(self.batch_shape, {n})))
+  rawset(self, name, matrix:expand(base.concat(self.batch_shape, {n, n})))
   local lower = matrix
   if name == "covariance_matrix" then lower = special.cholesky(matrix, name) end
   if name == "precision_matrix" then lower = lower_of_precision(matrix) end
-  rawset(self, "_lower", lower:expand(base.joined(self.batch_shape, {n, n})))
+  rawset(self, "_lower", lower:expand(base.concat(self.batch_shape, {n, n})))
 end
 function MultivariateNormal:expand(...)
   local other = base.Distribution.expand(self, ...)
   local n = self.event_shape[1]
-  rawset(other, "_lower", self._lower:expand(base.joined(other.batch_shape, {n, n})))
+  rawset(other, "_lower", self._lower:expand(base.concat(other.batch_shape, {n, n})))
   return other
 end
 function MultivariateNormal.properties:support() return constraints.real_vector end

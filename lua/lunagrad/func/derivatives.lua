@@ -283,14 +283,14 @@ end
 
 -- --- jacrev, jacfwd, hessian ---
 
-local function joined(a, b)
+local function concat(a, b)
   return table.move(b, 1, #b, #a + 1, table.move(a, 1, #a, 1, {}))
 end
 
 -- The unit vectors of x's shape, [numel, shape...].
 local function units(x)
   local n = x:numel()
-  return core.eye(n, {dtype = x:dtype(), device = x:device()}):reshape(joined({n}, x:size()))
+  return core.eye(n, {dtype = x:dtype(), device = x:device()}):reshape(concat({n}, x:size()))
 end
 
 -- rows(v) for all unit vectors v of x: a list of tensors [numel, ...].
@@ -334,7 +334,7 @@ derivatives.jacrev = make_jacobian("jacrev", function(a, args, positions, enable
     local rows = y:numel() > 0 and for_units(y, function(v) return gradients({y}, copies, {v}, keep) end, a.chunk_size)
     result[i] = {}
     for j, x in ipairs(copies) do
-      local shape = joined(y:size(), x:size())
+      local shape = concat(y:size(), x:size())
       result[i][j] = rows and rows[j]:reshape(shape) or core.zeros(shape, {dtype = x:dtype(), device = x:device()})
     end
   end
@@ -351,7 +351,7 @@ derivatives.jacfwd = make_jacobian("jacfwd", function(a, args, positions, enable
     local columns = x:numel() > 0
       and for_units(x, function(v) return gradients({p.linear[j]}, p.seeds, {v}, keep) end, a.chunk_size)
     for i, y in ipairs(p.outputs) do
-      local shape = joined(y:size(), x:size())
+      local shape = concat(y:size(), x:size())
       if not columns then
         result[i][j] = core.zeros(shape, {dtype = y:dtype(), device = y:device()})
       else

@@ -105,7 +105,7 @@ end
 local function join(pieces, out_dims, i)
   local dims = out_dims
   if type(out_dims) == "table" then dims = out_dims[i] end
-  local function joined(list, dim)
+  local function concat(list, dim)
     if not tree.is_branch(list[1]) then return dim and core.cat(list, dim) or list[1] end
     local branch = {}
     for key in pairs(list[1]) do
@@ -113,13 +113,13 @@ local function join(pieces, out_dims, i)
       for k, piece in ipairs(list) do items[k] = piece[key] end
       local its = dim
       if type(dim) == "table" then its = dim[key] end
-      branch[key] = joined(items, its)
+      branch[key] = concat(items, its)
     end
     return branch
   end
   local list = {}
   for k, piece in ipairs(pieces) do list[k] = piece[i] end
-  return joined(list, dims)
+  return concat(list, dims)
 end
 
 return function(...)

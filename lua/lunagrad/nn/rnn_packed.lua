@@ -33,7 +33,7 @@ local function advance(self, x, states, weights)
   return out, {h:squeeze(1)}
 end
 
-local function joined(pieces) return #pieces == 1 and pieces[1] or core.cat(pieces, 1) end
+local function concat(pieces) return #pieces == 1 and pieces[1] or core.cat(pieces, 1) end
 
 local function run_forward(self, data, segments, states, weights)
   local outs, left = {}, {}
@@ -51,8 +51,8 @@ local function run_forward(self, data, segments, states, weights)
     out, states = advance(self, x, states, weights)
     outs[k] = out:reshape(segment.steps * segment.count, -1)
   end
-  for s, state in ipairs(states) do states[s] = joined {state, table.unpack(left[s] or {})} end
-  return joined(outs), states
+  for s, state in ipairs(states) do states[s] = concat {state, table.unpack(left[s] or {})} end
+  return concat(outs), states
 end
 
 local function run_reverse(self, data, segments, start, weights)
@@ -65,7 +65,7 @@ local function run_reverse(self, data, segments, start, weights)
     elseif segment.count > #states[1] then
       for s, state in ipairs(start) do
         local present = #states[s]
-        states[s] = joined {states[s], state:narrow(1, present + 1, segment.count - present)}
+        states[s] = concat {states[s], state:narrow(1, present + 1, segment.count - present)}
       end
     end
     local x = data:narrow(1, segment.row, segment.steps * segment.count):reshape(segment.steps, segment.count, -1)
@@ -73,7 +73,7 @@ local function run_reverse(self, data, segments, start, weights)
     out, states = advance(self, x:flip(1), states, weights)
     outs[k] = out:flip(1):reshape(segment.steps * segment.count, -1)
   end
-  return joined(outs), states
+  return concat(outs), states
 end
 
 local function check_state(self, name, state, layers, count)

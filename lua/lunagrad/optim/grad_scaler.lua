@@ -38,7 +38,7 @@ end
 -- Multiplies a tensor, or each of a list, by the scale.
 function GradScaler:scale(outputs)
   if not self.enabled then return outputs end
-  core._refuse_seal("its loss is scaled by a GradScaler, whose scale changes")
+  core._refuse_capture("its loss is scaled by a GradScaler, whose scale changes")
   if core.is_tensor(outputs) then return outputs * self.current end
   local scaled = {}
   for i, output in ipairs(outputs) do scaled[i] = self:scale(output) end

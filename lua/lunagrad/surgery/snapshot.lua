@@ -103,7 +103,7 @@ end
 function snapshot.refresh(optimizers)
   name_parameters()
   for _, optimizer in ipairs(optimizers) do optimizer:_forget_lists() end
-  if core._forget_seals then core._forget_seals() end
+  if core._forget_graphs then core._forget_graphs() end
   local again = core.run and core.run._watch_again
   if again then again() end
 end

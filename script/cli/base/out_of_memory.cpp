@@ -40,7 +40,7 @@ namespace {
   ::_exit(code);
 }
 
-// Runs before the constructors of static objects, including those of shared libraries.
+// Runs before the constructors of static objects, also of shared libraries.
 void install(int, char**, char**) { std::set_terminate(end_program); }
 [[gnu::section(".preinit_array"), gnu::used]] void (*const kInstall)(int, char**, char**) = install;
 

@@ -12,7 +12,7 @@ namespace lunagrad {
 class ShownReplay {
  public:
   // Uses from `options` the limits of the replay and the sink for its events, which is called on its
-  // session's thread. Errors are those of Replay.
+  // session's thread. Throws the errors of Replay.
   ShownReplay(const std::string& command, const std::string& folder, ReplayOptions options);
 
   Replay& operator*() { return *replay_; }

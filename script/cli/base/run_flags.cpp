@@ -86,11 +86,10 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   add_flag(command, "--deterministic", options.deterministic,
            "record that the run must give the same numbers for the same seed, device and thread count (every "
            "operation does)");
-  add_flag(command, "--no-replay", options.no_replay,
-           "compute each call at once: lg.compile and lg.set_replay change nothing");
-  add_flag(
-      command, "--plan", options.plan,
-      "put off the calls of each step, and print on stderr how those of the second are computed together");
+  add_flag(command, "--eager", options.eager,
+           "compute each call at once: lg.compile and lg.set_deferred change nothing");
+  add_flag(command, "--plan", options.plan,
+           "defer the calls of each step, and print on stderr how those of the second are computed together");
   add_flag(command, "--strict-device", options.strict_device,
            "make it an error when the device lacks an operation");
 }

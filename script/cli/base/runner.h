@@ -12,7 +12,7 @@
 
 namespace lunagrad {
 
-// Exit codes besides those of Outcome.
+// Exit codes besides the codes of Outcome.
 inline constexpr int kExitTestFailed = 3;
 inline constexpr int kExitLeak = 9;
 inline constexpr int kExitTimeout = 124;

@@ -185,7 +185,7 @@ Action add_compare_devices(Program& program) {
   add_option(
       command, "--with", request->query.with,
       "what is compared with the run: a device, a dtype (f64, f32, bf16, f16), or eager, each call at once "
-      "where the script puts calls off (default vulkan)");
+      "where the script defers calls (default vulkan)");
   add_option(command, "--tolerance", request->query.tolerance, {0, 1e6},
              "multiplies the differences that rounding may make (default 1)");
   add_flag(command, "--json", request->json, "print one object");

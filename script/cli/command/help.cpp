@@ -50,7 +50,7 @@ int search(const std::string& words) {
   return 0;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* separator) {
+std::string join(const std::vector<std::string>& words, const char* separator) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
@@ -82,14 +82,14 @@ int show_help(const CLI::App& program, const std::vector<std::string>& words) {
     std::cout << help_of(program) << "\nTopics of `lunagrad help TOPIC`:\n" << list_topics();
     return 0;
   }
-  const std::string topic = joined(words, " ");
+  const std::string topic = join(words, " ");
   std::string text = help_of(program, topic);
   const bool command = !text.empty();
   if (text.empty()) text = section_text(words);
   // For torch.save, shows how PyTorch's name is spelled here. nn.Linear exists in both, and our own help says
   // more.
   if (text.empty() && topic.starts_with("torch.")) text = explain_pytorch(topic);
-  if (text.empty()) text = explain_topic(joined(words, "-"));
+  if (text.empty()) text = explain_topic(join(words, "-"));
   if (text.empty()) text = explain_pytorch(topic);
   if (text.empty()) text = found_by(topic);
   if (!text.empty()) text += see_also(topic, text, command);

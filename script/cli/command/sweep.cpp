@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "runtime/figures.h"
 #include "runtime/path_text.h"
@@ -236,25 +237,25 @@ Action add_sweep(Program& program) {
       add("ls", "one line per trial", list, Outcome::error),
       add("best", "the trial with the best value", best, Outcome::error)};
   declare_new(*commands[0].app, *request);
-  CLI::App& joined = *commands[1].app;
-  add_flag(joined, "--wait", request->worker.wait,
+  CLI::App& worker = *commands[1].app;
+  add_flag(worker, "--wait", request->worker.wait,
            "until the sweep is over, to take over what other workers leave");
-  add_flag(joined, "--retry-failed", request->worker.retry_failed,
+  add_flag(worker, "--retry-failed", request->worker.retry_failed,
            "run the trials that failed so far once more");
-  add_option(joined, "--patience", request->worker.patience, {1, 86400},
+  add_option(worker, "--patience", request->worker.patience, {1, 86400},
              "seconds until a worker that shows no life counts as dead");
-  add_trust_flag(joined, request->trust,
+  add_trust_flag(worker, request->trust,
                  "run the script of a sweep that somebody else has made with your rights, now and later: "
                  "lunagrad help trust");
-  add_flag(joined, "--sandbox", request->trust.limits.options.sandbox,
+  add_flag(worker, "--sandbox", request->trust.limits.options.sandbox,
            "run the trials as untrusted scripts with limits: lunagrad help sandbox");
-  add_mebibytes(joined, "--memory", request->trust.limits.options.memory,
+  add_mebibytes(worker, "--memory", request->trust.limits.options.memory,
                 "MiB limit for a trial's script and its tensors (default with --sandbox: 256)");
-  add_mebibytes(joined, "--disk", request->trust.limits.options.disk,
+  add_mebibytes(worker, "--disk", request->trust.limits.options.disk,
                 "MiB limit for the files that a trial writes (default with --sandbox: 1024)");
-  add_exclusion(joined, "--trust", "--sandbox");
+  add_exclusion(worker, "--trust", "--sandbox");
   set_footer(
-      joined,
+      worker,
       "Exit code 1 when a trial failed here. Ctrl-C, SIGTERM and SIGUSR1 end the worker at the end of the "
       "step; the trial goes on from its checkpoint in the next worker.");
   for (const size_t shown : {2, 3})

@@ -87,7 +87,7 @@ class Worker {
   // the claim of the previous rung.
   std::optional<Leg> claim_one(std::optional<Leg>& rest) {
     for (const Leg& leg : board_.legs().running) {
-      if (watcher_.look(leg.worker) != Watcher::Sight::dead) continue;
+      if (watcher_.look(leg.worker) != Watcher::Liveness::dead) continue;
       if (move_leg(sweep_, kRunning, leg, kRunning, own(leg))) return own(leg);
     }
     for (const Leg& leg : board_.claimable()) {
@@ -116,7 +116,7 @@ class Worker {
     if (options_.wait || (!board_.legs().missing.empty() && !lost)) return true;
     // A worker that was not watched for long enough may be dead.
     for (const Leg& leg : board_.legs().running)
-      if (watcher_.look(leg.worker) != Watcher::Sight::alive) return true;
+      if (watcher_.look(leg.worker) != Watcher::Liveness::alive) return true;
     return false;
   }
 
@@ -306,7 +306,8 @@ class Worker {
       std::error_code ignored;
       fs::remove_all(sweep_ + "/copies", ignored);
       for (const fs::directory_entry& file : fs::directory_iterator(sweep_ + "/workers", ignored))
-        if (watcher_.look(file.path().filename().string()) == Watcher::Sight::dead) fs::remove(file, ignored);
+        if (watcher_.look(file.path().filename().string()) == Watcher::Liveness::dead)
+          fs::remove(file, ignored);
     } else if (!stopping()) {
       report_.warn("other workers run the rest; --wait waits for them");
     }

@@ -93,7 +93,7 @@ function badge(run) {
 }
 const colorOf = i => `var(--c${i % 8})`;
 
-// Draws a part anew only if what it shows has changed, so that a selection in it stays.
+// Draws a part again only if its content has changed, so that a selection in it stays.
 function renew(place, key, draw) {
   const text = JSON.stringify(key);
   if (place.shownKey === text) return;

@@ -57,8 +57,8 @@ function checkedNode(raw) {
           attrs: node.attrs && typeof node.attrs === 'object' ? node.attrs : {}};
 }
 
-// A tape that is like an earlier one has its nodes; of those of one step the latest is meant. A line with a step that is not later than those above it
-// makes them void: the run went back.
+// A tape that refers to an earlier tape has its nodes; if that step has several tapes, the latest counts. A line whose step is not later than the
+// lines above voids them: the run went back.
 function addTapes(run, lines) {
   for (const tape of lines) {
     if (Array.isArray(tape.nodes)) tape.nodes = tape.nodes.map(checkedNode);

@@ -161,7 +161,7 @@ function headOf(run) {
 const PARTS = [['compare', 'Settings'], ['curves', 'Curves'], ['tape', 'Tape'], ['watched', 'Model'], ['histograms', 'Histograms'], ['images', 'Images'], ['texts', 'Texts'],
   ['console', 'Console'], ['configuration', 'Configuration'], ['script', 'Script']];
 
-// Links to the sections that are there; the one that is read is marked.
+// Links to the sections of the page; the section in view is marked.
 class PartLinks {
   constructor() {
     this.element = make('nav.parts', {'aria-label': 'Parts of this page'});

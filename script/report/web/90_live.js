@@ -55,7 +55,7 @@ class Live {
       if (generation !== this.generation) return;
       const known = problem instanceof ServerError;
       this.tell(known ? problem.message : `The server's answer cannot be shown: ${problem && problem.message}`);
-      if (!known) this.run = this.rows = null;  // a part of it may have been added: begin anew
+      if (!known) this.run = this.rows = null;  // a part of it may have been added: begin again
       pause = problem.status === 403 ? 0 : 3000;
     } finally {
       if (this.busy === generation) this.busy = null;

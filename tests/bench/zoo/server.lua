@@ -106,8 +106,8 @@ local commands, base = nil, peak()
 local begun = answer(function()
   lg.manual_seed(1)
   model = require("models." .. name)(zoo)
-  if sizes.put_off then model.step, model.infer = lg.compile(model.step), lg.compile(model.infer) end
-  if sizes.sealed then model.step = lg.compile(model.step, {sealed = true}) end
+  if sizes.deferred then model.step, model.infer = lg.compile(model.step), lg.compile(model.infer) end
+  if sizes.captured then model.step = lg.compile(model.step, {capture_graph = true}) end
   local count = 0
   for _, p in ipairs(model.module:parameters()) do count = count + p:numel() end
   commands = {

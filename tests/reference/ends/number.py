@@ -199,7 +199,7 @@ def slope(a, b):
 
 def plain_power(a, b):
     x = a.v
-    if x == 0 or mp.isinf(x) or x != x or mp.isinf(b) or b != b:  # a few values: those of C
+    if x == 0 or mp.isinf(x) or x != x or mp.isinf(b) or b != b:  # a few values: as in C
         with np.errstate(all="ignore"):
             huge = 3e300 if b > 1e300 else -3e300 if b < -1e300 else float(b)  # even, as the number itself
             base = -0.0 if a.neg else 2.0 if 1 < x < INF else 0.5 if 0 < x < 1 else -2.0 if -INF < x < -1 else \

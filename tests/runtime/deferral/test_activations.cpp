@@ -36,7 +36,7 @@ struct Outcome {
 };
 // The results of f, deferred.
 template <class F>
-Outcome put_off(F&& f) {
+Outcome deferred(F&& f) {
   CallQueue queue;
   const DeferCalls defer(&queue);
   Outcome outcome{f(), nullptr};
@@ -74,7 +74,7 @@ TEST_CASE("a product computes the activation that follows it, in the same bits, 
             return all;
           };
           const TensorList expected = work();
-          const Outcome got = put_off(work);
+          const Outcome got = deferred(work);
           for (size_t i = 0; i < expected.size(); ++i) CHECK(same_bits(got.values[i], expected[i]));
           CHECK(joined(*got.report, *activation));
           if (trained) continue;
@@ -89,7 +89,7 @@ TEST_CASE("a product keeps its own result where somebody else reads it") {
   Tensor held;
   const auto check = [&](auto&& work) {
     const TensorList expected = work();
-    const Outcome got = put_off(work);
+    const Outcome got = deferred(work);
     for (size_t i = 0; i < expected.size(); ++i) CHECK(same_bits(got.values[i], expected[i]));
     CHECK(!joined(*got.report, relu));
   };
@@ -119,6 +119,6 @@ TEST_CASE("16-bit results on the CPU are rounded before their activation") {
       for (const Op* activation : kActivations) {
         const auto work = [&] { return TensorList{apply1(*activation, {layer.apply()})}; };
         const TensorList expected = work();
-        CHECK(same_bits(put_off(work).values[0], expected[0]));
+        CHECK(same_bits(deferred(work).values[0], expected[0]));
       }
 }

@@ -9,7 +9,7 @@
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
-TEST_CASE("random programs over all ops give the same bits and errors when their calls are put off") {
+TEST_CASE("random programs over all ops give the same bits and errors when their calls are deferred") {
   size_t calls = 0, in_groups = 0, gradients = 0;
   const unsigned programs = long_run() ? 2000 : 150;
   for (unsigned seed = 1; seed <= programs; ++seed) {
@@ -32,7 +32,7 @@ TEST_CASE("random programs over all ops give the same bits and errors when their
     for (const QueueReport::Done& done : queue.report()->calls) in_groups += done.why == nullptr;
     calls += queue.report()->calls.size();
   }
-  MESSAGE(calls, " calls were put off, ", in_groups, " of them in groups; ", gradients, " gradients");
+  MESSAGE(calls, " calls were deferred, ", in_groups, " of them in groups; ", gradients, " gradients");
   CHECK(in_groups > 5 * programs);
   CHECK(gradients > programs);
 }

@@ -57,7 +57,7 @@ size_t grouped(const QueueReport& report) {
 
 }  // namespace
 
-TEST_CASE("every op sample gives the same bits, errors and gradients when its calls are put off") {
+TEST_CASE("every op sample gives the same bits, errors and gradients when its calls are deferred") {
   for_hostile_calls(false, [](const HostileCall& call) {
     if (std::string_view(call.op->name).starts_with("empty")) return;
     INFO(name_of(call));
@@ -67,7 +67,7 @@ TEST_CASE("every op sample gives the same bits, errors and gradients when its ca
   });
 }
 
-TEST_CASE("random programs of elementwise calls give the same bits when their calls are put off") {
+TEST_CASE("random programs of elementwise calls give the same bits when their calls are deferred") {
   // Names of rows that take floats, and how many operands they have.
   struct RowOp {
     const Op* op;
@@ -209,7 +209,7 @@ TEST_CASE("reads and writes in place keep their order") {
   for (size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
 }
 
-TEST_CASE("a call that runs at once sees what was put off before it, and is seen after it") {
+TEST_CASE("a call that runs at once sees what was deferred before it, and is seen after it") {
   const Tensor x = numbers({64, 8}), where = randint(0, 64, {64});
   const auto program = [&] {
     Tensor table = x * 2.0;

@@ -2,14 +2,14 @@
 #include <doctest/doctest.h>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 #include "tests/support/deferred.h"
 #include "tests/support/row_programs.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
-TEST_CASE("norms, running sums and log-sum-exps give the same bits when their calls are put off") {
+TEST_CASE("norms, running sums and log-sum-exps give the same bits when their calls are deferred") {
   const Shape shapes[] = {{20, 1},    {9, 2},     {40, 7},  {3, 8, 63},    {16, 64},  {16, 65}, {4, 1000},
                           {17, 1025}, {16, 4097}, {1, 300}, {2, 6, 11, 5}, {700, 33}, {0, 3},   {3, 0, 4}};
   for (const Shape& shape : shapes)
@@ -31,7 +31,7 @@ TEST_CASE("norms, running sums and log-sum-exps give the same bits when their ca
             // A loss over more elements stays alone: its row is too short to be split into parts.
             const bool is_long = which == 10 && numel(shape) > 16384;
             const bool has_rows = numel(shape) > 0 && shape.back() > 1 && shape[0] > 1;
-            if (has_rows && !twice && !is_long) CHECK(folds_in_groups(report) > 0);
+            if (has_rows && !twice && !is_long) CHECK(reduces_in_groups(report) > 0);
           }
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("what a norm reads beside its rows is computed before its group") {
 }
 
 TEST_CASE("a loss of all elements ends a chain, which gets no memory") {
-  static const Op& folded = *find_op("_folded_loss");
+  static const Op& reduced = *find_op("_reduced_loss");
   for (const DType type : {DType::f32, DType::f64})
     for (const int64_t count : {int64_t(16000), 16 * kLongestRow, 17 * kLongestRow + 12345}) {
       INFO(count, " of ", dtype_name(type));
@@ -114,12 +114,12 @@ TEST_CASE("a loss of all elements ends a chain, which gets no memory") {
       const Tensor y = row_numbers({count}, type, false, cpu_device());
       const auto losses = [&] {
         return TensorList{mse_loss(tanh(x * 2.0), sigmoid(y)), sum(exp(neg(abs(y)))),
-                          apply1(folded, {x + y, y}, {0, 1.0, true}) * 2.0};
+                          apply1(reduced, {x + y, y}, {0, 1.0, true}) * 2.0};
       };
       const TensorList expected = losses();
       const auto [got, report] = deferred(losses);
       check_equal(got, expected, report);
-      CHECK(folds_in_groups(report) == 3);
+      CHECK(reduces_in_groups(report) == 3);
       CHECK(report.bytes_saved >= 7 * uint64_t(x.nbytes()));
     }
 }

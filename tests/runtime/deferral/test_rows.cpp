@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/row_fold.h"
+#include "runtime/row_reduction.h"
 #include "tests/support/deferred.h"
 #include "tests/support/row_programs.h"
 #include "tests/support/timing.h"
@@ -12,7 +12,7 @@
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
-TEST_CASE("written-out norms, softmax and losses give the same bits when their calls are put off") {
+TEST_CASE("written-out norms, softmax and losses give the same bits when their calls are deferred") {
   const Shape shapes[] = {{20, 1},   {9, 2},     {40, 7},    {3, 8, 63}, {16, 64},  {16, 65},
                           {4, 1000}, {17, 1025}, {16, 4097}, {1, 300},   {5, 4, 32}};
   for (const Shape& shape : shapes)
@@ -27,21 +27,21 @@ TEST_CASE("written-out norms, softmax and losses give the same bits when their c
           const TensorList expected = program();
           const auto [got, report] = deferred(program);
           check_equal(got, expected, report);
-          if (shape.back() > 1) CHECK(folds_in_groups(report) > 0);
+          if (shape.back() > 1) CHECK(reduces_in_groups(report) > 0);
         }
 }
 
-TEST_CASE("random programs with folds of rows give the same bits when their calls are put off") {
-  size_t folds = 0;
+TEST_CASE("random programs with reductions of rows give the same bits when their calls are deferred") {
+  size_t reductions = 0;
   const unsigned programs = long_run() ? 5000 : 300;
   for (unsigned seed = 1; seed <= programs; ++seed) {
     INFO("seed ", seed);
     const TensorList expected = random_row_program(seed, cpu_device());
     const auto [got, report] = deferred([&] { return random_row_program(seed, cpu_device()); });
     check_equal(got, expected, report);
-    folds += folds_in_groups(report);
+    reductions += reduces_in_groups(report);
   }
-  CHECK(folds > programs);
+  CHECK(reductions > programs);
 }
 
 TEST_CASE("a norm is one group, and its inner results get no memory") {
@@ -68,7 +68,7 @@ TEST_CASE("a value that belongs to columns, or to rows of another length, does n
   check_equal(got, expected, report);
 }
 
-TEST_CASE("groups with folds give the same bits with any number of threads") {
+TEST_CASE("groups with reductions give the same bits with any number of threads") {
   const auto program = [&] {
     context().generator.seed(5);
     TensorList all;
@@ -87,7 +87,7 @@ TEST_CASE("groups with folds give the same bits with any number of threads") {
   set_thread_count(before);
 }
 
-TEST_CASE("a fold of all elements ends a chain: the same bits, and the chain gets no memory") {
+TEST_CASE("a reduction of all elements ends a chain: the same bits, and the chain gets no memory") {
   for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
     for (const int64_t count : {int64_t(16000), 16 * kLongestRow, 17 * kLongestRow + 12345}) {
       INFO(count, " of ", dtype_name(type));
@@ -102,7 +102,7 @@ TEST_CASE("a fold of all elements ends a chain: the same bits, and the chain get
       const TensorList expected = losses();
       const auto [got, report] = deferred(losses);
       check_equal(got, expected, report);
-      CHECK(folds_in_groups(report) == 4);
+      CHECK(reduces_in_groups(report) == 4);
       CHECK(report.bytes_saved >= 5 * uint64_t(x.nbytes()));
     }
   const Tensor rows = row_numbers({16, kLongestRow + 77}, DType::f32, true, cpu_device());
@@ -110,7 +110,7 @@ TEST_CASE("a fold of all elements ends a chain: the same bits, and the chain get
   const TensorList expected = program();
   const auto [got, report] = deferred(program);
   check_equal(got, expected, report);
-  CHECK(folds_in_groups(report) == 2);
+  CHECK(reduces_in_groups(report) == 2);
 }
 
 TEST_CASE("divided rows whose squares or sums leave the range of f64 are right in a group, too") {
@@ -126,6 +126,6 @@ TEST_CASE("divided rows whose squares or sums leave the range of f64 are right i
     for (const Tensor& y : expected) CHECK(std::isfinite(y.item()));
     const auto [got, report] = deferred(program);
     check_equal(got, expected, report);
-    CHECK(folds_in_groups(report) == 3);
+    CHECK(reduces_in_groups(report) == 3);
   }
 }

@@ -119,18 +119,18 @@ end
   }
 }
 
-TEST_CASE("calls that are put off are compared with the same call by call") {
+TEST_CASE("calls that are deferred are compared with the same call by call") {
   const Folder folder;
-  folder.write("train.lua", training("lg.set_replay(true)\nfor i in lg.run.steps(9) do step() end"));
-  folder.write("eager.lua", training("lg.set_replay(false)\nfor i in lg.run.steps(9) do step() end"));
+  folder.write("train.lua", training("lg.set_deferred(true)\nfor i in lg.run.steps(9) do step() end"));
+  folder.write("eager.lua", training("lg.set_deferred(false)\nfor i in lg.run.steps(9) do step() end"));
   const Finished run = folder.run({"compare-devices", "train.lua", "--with", "eager", "--step", "4"});
   CAPTURE(run.out);
   CAPTURE(run.err);
   CHECK(run.code == 0);
-  CHECK(run.out.starts_with("step 4: cpu, calls put off and each call at once\nnone of "));
+  CHECK(run.out.starts_with("step 4: cpu, calls deferred and each call at once\nnone of "));
   const Finished eager = folder.run({"compare-devices", "eager.lua", "--with", "eager", "--step", "4"});
   CHECK(eager.code == 2);
-  CHECK(eager.err.find("step 4 put no call off") != std::string::npos);
+  CHECK(eager.err.find("step 4 deferred no call") != std::string::npos);
 }
 
 TEST_CASE("mistakes in the use of compare-devices are told") {

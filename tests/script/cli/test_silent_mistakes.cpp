@@ -1,5 +1,5 @@
-// Mistakes that stop no run: a run warns of each once, and `lunagrad check` finds the ones that show without
-// a run.
+// Mistakes that stop no run: a run warns of each once, and `lunagrad check` finds all that show without a
+// run.
 #include <doctest/doctest.h>
 
 #include "tests/support/program.h"

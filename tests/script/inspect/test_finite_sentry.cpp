@@ -279,7 +279,7 @@ TEST_CASE("run again from the step that a finding names, a run pauses at the op 
     const BreakHit hit = recorder.session.break_hits().back();
     CHECK(hit.op == planted.again);
     CHECK(hit.place.line == line_of(code, "HERE"));
-    // Not each step is examined: the op may have run in a step before the one that found the value.
+    // Not each step is examined: the op may have run in a step before the value was found.
     CHECK(hit.step >= found.since);
     CHECK(hit.step <= found.step);
     recorder.session.stop();
@@ -351,7 +351,7 @@ TEST_CASE("in a script without steps, reading takes a small part of the time too
   CHECK(sentry.spent() <= 4e6 + 0.006 * ticks_to_ns(ticks() - began) + longest);
 }
 
-TEST_CASE("the sentry computes no gradient that was put off, and reads no loss of a step that is recorded") {
+TEST_CASE("the sentry computes no gradient that was deferred, and reads no loss of a step that is recorded") {
   FiniteSentry sentry([](const FiniteSentry::Found&) {}, [] { return false; });
   sentry.set_on(true);
   sentry.begin_run(0);
@@ -361,7 +361,7 @@ TEST_CASE("the sentry computes no gradient that was put off, and reads no loss o
     ~Watched() {
       context().capture = capture;
       set_root_watch(root);
-      context().values_sealed = false;
+      context().capturing = false;
     }
   };
   struct Roots : RootWatch {
@@ -376,7 +376,7 @@ TEST_CASE("the sentry computes no gradient that was put off, and reads no loss o
     CAPTURE(recorded);
     CallQueue queue;
     const DeferCalls defer(&queue);
-    context().values_sealed = recorded;
+    context().capturing = recorded;
     w.set_grad({});
     const Tensor loss = sum(exp(w));
     const bool waited = loss.storage().writer != nullptr;
@@ -384,7 +384,7 @@ TEST_CASE("the sentry computes no gradient that was put off, and reads no loss o
     backward(loss);
     CHECK((loss.storage().writer != nullptr) == recorded);
     CHECK(w.grad().storage().writer != nullptr);
-    context().values_sealed = false;
+    context().capturing = false;
     CHECK(same_bits(w.grad(), exp(w.detach())));
   }
 }

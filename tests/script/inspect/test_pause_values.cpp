@@ -260,12 +260,12 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
   int with_plan = 0;
   for (const Example& example : examples(images)) {
     CAPTURE(example.file);
-    const auto run = [&](bool put_off) {
+    const auto run = [&](bool deferred) {
       Recorder recorder;
       recorder.session.watch_tape(true);
       RunOptions options = options_of(example, kPauseAt);
-      options.no_replay = !put_off;
-      options.plan = put_off;
+      options.eager = !deferred;
+      options.plan = deferred;
       std::ostringstream plan;
       std::streambuf* const own = std::cerr.rdbuf(plan.rdbuf());
       start(recorder, example, options);
@@ -273,14 +273,14 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
       std::cerr.rdbuf(own);
       CHECK(recorder.error() == "");
       // In a script without lg.run.steps no call is deferred.
-      if (put_off && recorder.session.plan()) CHECK(recorder.session.plan()->calls > 5);
-      with_plan += put_off && recorder.session.plan();
+      if (deferred && recorder.session.plan()) CHECK(recorder.session.plan()->calls > 5);
+      with_plan += deferred && recorder.session.plan();
       return everything(recorder.session);
     };
-    const Seen again = run(false), put_off = run(true);
+    const Seen again = run(false), deferred = run(true);
     CHECK(again.nodes > 5);
     CHECK(again.missing == "");
-    CHECK(put_off.missing == "");
+    CHECK(deferred.missing == "");
 
     // The same step, captured as it ran.
     Recorder captured;
@@ -300,12 +300,12 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
     CHECK(then.nodes == again.nodes);
     int different = 0;
     std::string which;
-    CHECK(put_off.step == then.step);
-    REQUIRE(put_off.nodes == then.nodes);
+    CHECK(deferred.step == then.step);
+    REQUIRE(deferred.nodes == then.nodes);
     for (const auto& [name, value] : then.hashes) {
       if (again.hashes.at(name) != value && different++ < 5) which += name + "\n";
-      if (put_off.hashes.at(name) != value && different++ < 5)
-        which += name + ", of a step that was put off\n";
+      if (deferred.hashes.at(name) != value && different++ < 5)
+        which += name + ", of a step that was deferred\n";
     }
     CAPTURE(which);
     CHECK(different == 0);

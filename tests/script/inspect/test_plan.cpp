@@ -24,8 +24,8 @@ for step in lg.run.steps(6) do
   if step == 6 then print(y[1][1]:item(), "done") end
 end
 )";
-const char* const kAlways = "local lg = require 'lunagrad' lg.set_replay(true)";
-const char* const kNever = "local lg = require 'lunagrad' lg.set_replay(false)";
+const char* const kAlways = "local lg = require 'lunagrad' lg.set_deferred(true)";
+const char* const kNever = "local lg = require 'lunagrad' lg.set_deferred(false)";
 
 struct Ran {
   std::shared_ptr<const TapeSnapshot> tape;  // of the last step
@@ -56,7 +56,7 @@ std::string comparable(const TapeSnapshot& tape) {
 
 }  // namespace
 
-TEST_CASE("the tape of a step that was put off has the groups of its plan") {
+TEST_CASE("the tape of a step that was deferred has the groups of its plan") {
   const Ran ran = run(kAlways);
   REQUIRE(ran.plan);
   REQUIRE(ran.tape);
@@ -105,7 +105,7 @@ TEST_CASE("a step that a viewer looks at is computed call by call and has the gr
   for (const uint32_t i : ran.tape->plan.groups[0].nodes) CHECK(ran.tape->nodes[i].forward_ns > 0);
 }
 
-TEST_CASE("a tape as JSON and the numbers of a run are the same whether calls are put off or not") {
+TEST_CASE("a tape as JSON and the numbers of a run are the same whether calls are deferred or not") {
   const Ran off = run(kAlways), not_off = run(kNever);
   CHECK_FALSE(not_off.plan);
   REQUIRE(off.tape);

@@ -46,9 +46,9 @@ bool is_open(const std::string& command) {
 }
 
 // A person's folder: the root of a built clone, with a home folder in it.
-class Desk {
+class UserFolder {
  public:
-  explicit Desk(const std::string& page) : page_(page), where_(folder_.path()) {
+  explicit UserFolder(const std::string& page) : page_(page), where_(folder_.path()) {
     const std::string source = LUNAGRAD_SOURCE_DIR "/";
     fs::create_directory_symlink(LUNAGRAD_BINARY_DIR, folder_.path() + "/build");
     for (const char* name : {"assets", "examples"})
@@ -169,16 +169,16 @@ enum class Installed { yes, no };
 // Types a page, and returns all that was printed.
 std::string follow(const std::string& name, Installed installed, size_t least) {
   const Page page = read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + name));
-  Desk desk(name);
-  if (installed == Installed::yes) desk.put_on_path();
+  UserFolder user_folder(name);
+  if (installed == Installed::yes) user_folder.put_on_path();
   size_t count = 0;
   for (const PageStep& step : page.steps) {
     if (step.kind == PageStep::Kind::command && !is_typed(step.text)) continue;
-    desk.follow(step);
+    user_folder.follow(step);
     ++count;
   }
   CHECK(count >= least);
-  return desk.printed();
+  return user_folder.printed();
 }
 
 // Checks that the numbers in a page's prose were printed.

@@ -22,16 +22,16 @@ std::vector<RankNotes> two_ranks() {
     notes.begin = 100 + shift;
     notes.end = (r == 0 ? 1000 : 1040) + shift;
     const int64_t begun = r == 0 ? 200 : 700;
-    notes.travelled.travels.push_back({.number = 3,
-                                       .op = "all_reduce",
-                                       .label = "gradients of a … b (bucket 1 of 2)",
-                                       .line = {intern("train.lua"), 12},
-                                       .bytes = 4096,
-                                       .begun = begun + shift,
-                                       .met = 720 + shift,
-                                       .ended = 900 + shift});
+    notes.travelled.transfers.push_back({.number = 3,
+                                         .op = "all_reduce",
+                                         .label = "gradients of a … b (bucket 1 of 2)",
+                                         .line = {intern("train.lua"), 12},
+                                         .bytes = 4096,
+                                         .begun = begun + shift,
+                                         .met = 720 + shift,
+                                         .ended = 900 + shift});
     notes.travelled.waits.push_back({begun + shift, 900 + shift});
-    notes.nearest = r == 0 ? std::vector<int64_t>{dist::Travels::kUnheard, kAhead + kMessage}
+    notes.nearest = r == 0 ? std::vector<int64_t>{dist::TransferLog::kUnheard, kAhead + kMessage}
                            : std::vector<int64_t>{-kAhead + kMessage};
   }
   return ranks;
@@ -98,10 +98,10 @@ TEST_CASE("steps of ranks: what travels beside the computation is no part of the
 
 TEST_CASE("steps of ranks: a wait to receive ends when the other rank sends, whatever goes on beside it") {
   std::vector<RankNotes> ranks = two_ranks();
-  dist::Travelled& own = ranks[0].travelled;
+  dist::LoggedTransfers& own = ranks[0].travelled;
   // Started at 150, its head arrives at 940, the rest at 950. A send beside it is not waited for.
-  own.travels.push_back({.op = "send", .begun = 160, .met = 170, .ended = 945});
-  own.travels.push_back({.op = "receive", .bytes = 64, .begun = 150, .met = 940, .ended = 950});
+  own.transfers.push_back({.op = "send", .begun = 160, .met = 170, .ended = 945});
+  own.transfers.push_back({.op = "receive", .bytes = 64, .begun = 150, .met = 940, .ended = 950});
   own.waits.push_back({910, 950, 940});
   const RankNotes came = rank_notes(text_of(ranks[0]));
   CHECK(came.travelled.waits[1].met == 940);
@@ -134,9 +134,9 @@ TEST_CASE("steps of ranks: notes travel as text") {
   CHECK(came.begin == sent.begin);
   CHECK(came.end == sent.end);
   CHECK(came.nearest == sent.nearest);
-  REQUIRE(came.travelled.travels.size() == 1);
-  CHECK(came.travelled.travels[0].label == sent.travelled.travels[0].label);
-  CHECK(came.travelled.travels[0].line == sent.travelled.travels[0].line);
+  REQUIRE(came.travelled.transfers.size() == 1);
+  CHECK(came.travelled.transfers[0].label == sent.travelled.transfers[0].label);
+  CHECK(came.travelled.transfers[0].line == sent.travelled.transfers[0].line);
   CHECK(came.travelled.waits[0].end == sent.travelled.waits[0].end);
   CHECK_THROWS_AS(rank_notes("{\"step\": 1}"), Error);
   CHECK_THROWS_AS(rank_notes("no text"), Error);

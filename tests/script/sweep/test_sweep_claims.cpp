@@ -227,19 +227,19 @@ TEST_CASE("sweep: a heartbeat of another machine counts while it changes, by the
     std::ofstream(sweep + "/workers/far") << count << " another-machine 1 1 far\n";
   };
   beat(1);
-  CHECK(look(0) == Watcher::Sight::unknown);
+  CHECK(look(0) == Watcher::Liveness::unknown);
   beat(2);
-  CHECK(look(1) == Watcher::Sight::alive);
-  CHECK(look(60) == Watcher::Sight::alive);
-  CHECK(look(61) == Watcher::Sight::dead);
+  CHECK(look(1) == Watcher::Liveness::alive);
+  CHECK(look(60) == Watcher::Liveness::alive);
+  CHECK(look(61) == Watcher::Liveness::dead);
   beat(3);
-  CHECK(look(62) == Watcher::Sight::alive);
+  CHECK(look(62) == Watcher::Liveness::alive);
   // A process of this machine is looked up: this one is alive, one that has ended is not.
   const Heartbeat own(sweep, 60);
-  CHECK(watcher.look(own.worker()) == Watcher::Sight::alive);
+  CHECK(watcher.look(own.worker()) == Watcher::Liveness::alive);
   std::string content = test::read_file(sweep + "/workers/" + own.worker());
   const std::string pid = " " + std::to_string(getpid()) + " ";
   content.replace(content.find(pid), pid.size(), " 999999999 ");
   std::ofstream(sweep + "/workers/ended") << content;
-  CHECK(watcher.look("ended") == Watcher::Sight::dead);
+  CHECK(watcher.look("ended") == Watcher::Liveness::dead);
 }

@@ -100,13 +100,13 @@ for step in lg.run.steps(24) do
   lg.run.log {v = total() + accuracy}
 end)lua",
      "total() + accuracy"},
-    {"a sealed step", R"lua(
+    {"a captured graph", R"lua(
 local train = lg.compile(function(x, y)
   optimizer:zero_grad()
   local loss = loss_of(x, y)
   loss:backward() optimizer:step()
   return loss
-end, {sealed = true})
+end, {capture_graph = true})
 for step in lg.run.steps(24) do
   local x, y = next_batch()
   local loss = train(x, y)

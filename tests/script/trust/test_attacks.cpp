@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "runtime/io/sha256.h"
 #include "runtime/io/zip_archive.h"

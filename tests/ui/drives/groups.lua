@@ -34,7 +34,7 @@ ui.wait("tape.groups", "on")
 -- The profiler: the same plan beside what the calls take one by one.
 ui.click("panel", "Profiler")
 ui.key("F5")
-ui.wait("profiler.put_off", "MiB not written")
+ui.wait("profiler.deferred", "MiB not written")
 ui.click("profiler.view", "Groups")
 ui.wait("profiler.group", "group (sub, mul, add, tanh, mul)")
 ui.wait("profiler.gain", "one by one")

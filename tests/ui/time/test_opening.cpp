@@ -74,7 +74,7 @@ TEST_CASE(
   control.open_run(opened.run);
   control.open(other);
   bool read = false;  // after the run, on the same thread
-  control.trust().open(opened.run, [&](const TrustDesk::Opened& found, const std::string&) {
+  control.trust().open(opened.run, [&](const TrustController::Opened& found, const std::string&) {
     read = true;
     CHECK(found.script == opened.script);
   });

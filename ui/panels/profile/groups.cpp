@@ -108,7 +108,7 @@ void GroupsView::draw(Workbench& bench, const std::shared_ptr<const StepPlan>& p
                       std::span<const std::shared_ptr<const StepProfile>> steps) {
   if (!plan)
     return draw_empty(
-        "No step was put off yet",
+        "No step was deferred yet",
         "Steps of lg.run.steps that no panel looks into may wait to be planned: from the second on, "
         "where that saves time.");
   if (plan_ != plan || steps_ != steps.size() || (!steps.empty() && latest_ != steps.back())) {

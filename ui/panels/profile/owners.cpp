@@ -35,7 +35,7 @@ void OwnersView::draw(Workbench& bench) {
 }
 
 void OwnersView::draw_tools(Workbench& bench) {
-  OwnerDesk& owners = bench.owners();
+  OwnerController& owners = bench.owners();
   ImGui::BeginDisabled(owners.finding());
   if (ImGui::Button("Find owners")) owners.find();
   ImGui::EndDisabled();

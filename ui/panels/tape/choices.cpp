@@ -69,10 +69,10 @@ void draw_group_switch(Workbench& bench, const StepPlan* plan) {
   bool& on = bench.shell().settings().tape_groups;
   if (tool_button("Groups", on)) on = !on;
   bench.description().add_last("tape.groups", on ? "on" : "off");
-  explain(
-      ("Marks the calls that are computed in one pass over memory, and what they do not write. " +
-       (plan ? plan_origin(*plan) + " " + plan_summary(*plan) + "." : "No step was put off and planned yet."))
-          .c_str());
+  explain(("Marks the calls that are computed in one pass over memory, and what they do not write. " +
+           (plan ? plan_origin(*plan) + " " + plan_summary(*plan) + "."
+                 : "No step was deferred and planned yet."))
+              .c_str());
 }
 
 }  // namespace lunagrad

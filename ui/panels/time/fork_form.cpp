@@ -35,7 +35,7 @@ void ForkForm::draw(Workbench& bench) {
   const bool open = ImGui::BeginPopup("fork");
   ImGui::PopStyleColor();
   if (!open) return;
-  const ForkDesk& forks = bench.control().forks();
+  const ForkController& forks = bench.control().forks();
   if (const RunRecord* const run = forks.offer()) {
     const std::string title = "Go on from a step of " + short_run_name(run->name);
     bold_text(title);
@@ -143,7 +143,7 @@ void ForkForm::draw_start(Workbench& bench, const RunRecord& run) {
 }
 
 void ForkForm::draw_state(Workbench& bench) {
-  ForkDesk& forks = bench.control().forks();
+  ForkController& forks = bench.control().forks();
   if (const auto progress = forks.progress()) {
     const std::string text =
         "new run: repeats step " + std::to_string(progress->at) + " of " + std::to_string(progress->to);

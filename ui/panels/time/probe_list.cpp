@@ -165,7 +165,7 @@ void ProbeList::draw_progress(Workbench& bench) {
 }
 
 void ProbeList::draw_list(Workbench& bench) {
-  const std::vector<ProbeDesk::Item>& items = bench.probes().items();
+  const std::vector<ProbeController::Item>& items = bench.probes().items();
   if (items.empty()) {
     ImGui::PushTextWrapPos(0);
     text_in(
@@ -183,7 +183,7 @@ void ProbeList::draw_list(Workbench& bench) {
   ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthStretch, 1.3f);
   ImGui::TableSetupColumn("tools", ImGuiTableColumnFlags_WidthFixed);
   for (size_t i = 0; i < items.size(); ++i) {
-    const ProbeDesk::Item item = items[i];  // a copy, since a button may remove the item
+    const ProbeController::Item item = items[i];  // a copy, since a button may remove the item
     ImGui::PushID(int(item.probe.id));
     draw_row(bench, item);
     ImGui::PopID();
@@ -191,7 +191,7 @@ void ProbeList::draw_list(Workbench& bench) {
   ImGui::EndTable();
 }
 
-void ProbeList::draw_row(Workbench& bench, const ProbeDesk::Item& item) {
+void ProbeList::draw_row(Workbench& bench, const ProbeController::Item& item) {
   const Probe& probe = item.probe;
   const std::string place = place_of(probe), state = bench.probes().state_of(item);
   const std::string whole = probe.name + ": " + probe.expression + " at " + place;

@@ -28,7 +28,7 @@ class ProbeList {
   bool add(Workbench&);
   static void draw_progress(Workbench&);
   static void draw_list(Workbench&);
-  static void draw_row(Workbench&, const ProbeDesk::Item&);
+  static void draw_row(Workbench&, const ProbeController::Item&);
 
   char expression_[1024] = "", place_[512] = "", name_[256] = "";
   std::string problem_;

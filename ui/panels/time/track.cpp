@@ -25,7 +25,7 @@ struct TimeTrack::Scale {
   }
 };
 
-std::string cost_text(const ReplayDesk::Cost& cost, int64_t first_step) {
+std::string cost_text(const ReplayController::Cost& cost, int64_t first_step) {
   std::string text = counted(cost.steps, "step");
   if (cost.goes_on)
     text += " from the replayed step " + std::to_string(cost.from);
@@ -155,7 +155,7 @@ void TimeTrack::draw_known(Workbench& bench, const Scale& scale) {
     steps = counted(int64_t(at.size()), "keyframe");
   }
   bench.description().add("time.keyframes", steps, scale.min, scale.max);
-  for (const ProbeDesk::Item& item : bench.probes().items())
+  for (const ProbeController::Item& item : bench.probes().items())
     for (const auto& [first, last] : bench.probes().covered(item)) {
       present(TrackSign::probe);
       list->AddRectFilled({scale.x_of(first), scale.max.y - em(0.1f)}, {scale.x_of(last), scale.max.y},
@@ -201,7 +201,7 @@ void TimeTrack::tell_step(Workbench& bench, const Scale& scale) const {
 }
 
 void TimeTrack::draw_state(Workbench& bench) {
-  const ReplayDesk& replay = bench.shown().replay();
+  const ReplayController& replay = bench.shown().replay();
   if (const auto progress = replay.progress())
     draw_progress(bench, *progress);
   else if (aimed_ && !bench.shown().at_hand(*aimed_))
@@ -211,7 +211,7 @@ void TimeTrack::draw_state(Workbench& bench) {
   draw_findings(bench);
 }
 
-void TimeTrack::draw_progress(Workbench& bench, const ReplayDesk::Progress& progress) {
+void TimeTrack::draw_progress(Workbench& bench, const ReplayController::Progress& progress) {
   const float part =
       float(progress.at - progress.from) / float(std::max<int64_t>(progress.to - progress.from, 1));
   const std::string text =
@@ -242,7 +242,7 @@ void TimeTrack::draw_offer(Workbench& bench, int64_t step, const char* why) {
 
 // Shows the findings of the last replay.
 void TimeTrack::draw_findings(Workbench& bench) {
-  ReplayDesk& replay = bench.shown().replay();
+  ReplayController& replay = bench.shown().replay();
   const auto tell = [&](const char* name, ImU32 color, const std::string& text) {
     ImGui::PushTextWrapPos(0);
     text_in(color, "%s", text.c_str());
@@ -255,13 +255,13 @@ void TimeTrack::draw_findings(Workbench& bench) {
     ImGui::SameLine();
     tell("time.problem", theme().bad, problem);
   }
-  const ReplayDesk::Stand* const stand = replay.stand();
-  if (!stand) return;
-  if (stand->difference)
+  const ReplayController::Position* const position = replay.position();
+  if (!position) return;
+  if (position->difference)
     tell("time.differs", theme().warning,
-         "The replay differs from the run since step " + std::to_string(stand->difference->step) + ": " +
-             stand->difference->what + "; " + stand->difference->cause + ".");
-  if (!stand->note.empty()) tell("time.note", theme().muted, stand->note);
+         "The replay differs from the run since step " + std::to_string(position->difference->step) + ": " +
+             position->difference->what + "; " + position->difference->cause + ".");
+  if (!position->note.empty()) tell("time.note", theme().muted, position->note);
 }
 
 }  // namespace lunagrad

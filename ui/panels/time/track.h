@@ -32,7 +32,7 @@ class TimeTrack {
   void draw_handle(Workbench&, const Scale&, bool held);
   void tell_step(Workbench&, const Scale&) const;
   void draw_state(Workbench&);
-  static void draw_progress(Workbench&, const ReplayDesk::Progress&);
+  static void draw_progress(Workbench&, const ReplayController::Progress&);
   void draw_offer(Workbench&, int64_t step, const char* why);  // the cost of repeating the step
   static void draw_findings(Workbench&);
 
@@ -42,6 +42,6 @@ class TimeTrack {
 };
 
 // "37 steps from the keyframe at 400, about 0.8 s"
-std::string cost_text(const ReplayDesk::Cost&, int64_t first_step);
+std::string cost_text(const ReplayController::Cost&, int64_t first_step);
 
 }  // namespace lunagrad
