@@ -9,7 +9,17 @@ pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
 file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp)
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/dist/mpi/*.cpp)
 list(REMOVE_ITEM RUNTIME_SOURCES ${MPI_SOURCES})
-add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES})
+# The loops of the elementwise rows, in sources of some of the rows each (runtime/cpu/elementwise_shard.h).
+set(SHARD_SOURCES)
+file(STRINGS ${PROJECT_SOURCE_DIR}/runtime/cpu/elementwise_kernels.h LAST_SHARD REGEX "kRowShards = ")
+string(REGEX REPLACE ".*kRowShards = ([0-9]+).*" "\\1-1" LAST_SHARD "${LAST_SHARD}")
+math(EXPR LAST_SHARD "${LAST_SHARD}")
+foreach(SHARD RANGE ${LAST_SHARD})
+  set(SHARD_SOURCE ${PROJECT_BINARY_DIR}/shards/elementwise_${SHARD}.cpp)
+  file(CONFIGURE OUTPUT ${SHARD_SOURCE} CONTENT "#define LUNAGRAD_SHARD ${SHARD}\n#include \"runtime/cpu/elementwise_shard.h\"\n")
+  list(APPEND SHARD_SOURCES ${SHARD_SOURCE})
+endforeach()
+add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES} ${SHARD_SOURCES})
 set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
 target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 # No contraction and no reassociation: a kernel computes the same on every SIMD target.
@@ -17,8 +27,24 @@ target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_S
 target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition
                        -ftls-model=initial-exec)
 # Each SIMD target is a fifth of the kernels' compile time. A processor with SSSE3 and nothing newer (before 2008) runs the
-# one-lane target.
-target_compile_definitions(lunagrad-runtime PRIVATE HWY_DISABLED_TARGETS=HWY_SSSE3)
+# baseline. A native build has the baseline and the best target of this processor; the kernels compute the same bits.
+set(DISABLED_TARGETS HWY_SSSE3)
+if(LUNAGRAD_SIMD_TARGETS STREQUAL native AND NOT LUNAGRAD_ONE_TARGET AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  if(NOT DEFINED LUNAGRAD_BEST_TARGET)
+    try_run(RAN COMPILED ${PROJECT_BINARY_DIR}/simd_target ${PROJECT_SOURCE_DIR}/cmake/simd_target.cpp
+            LINK_LIBRARIES PkgConfig::HIGHWAY RUN_OUTPUT_VARIABLE BEST)
+    if(COMPILED AND RAN EQUAL 0)
+      set(LUNAGRAD_BEST_TARGET ${BEST} CACHE INTERNAL "the best SIMD target of this processor")
+    endif()
+  endif()
+  if(DEFINED LUNAGRAD_BEST_TARGET)
+    list(APPEND DISABLED_TARGETS HWY_SSE4 HWY_AVX2 HWY_AVX3)
+    list(REMOVE_ITEM DISABLED_TARGETS HWY_${LUNAGRAD_BEST_TARGET})
+  endif()
+endif()
+list(JOIN DISABLED_TARGETS "|" DISABLED_TARGETS)
+set(SIMD_DEFINITION "HWY_DISABLED_TARGETS=(${DISABLED_TARGETS})")  # tests that look at HWY_TARGETS need it, too
+target_compile_definitions(lunagrad-runtime PRIVATE ${SIMD_DEFINITION})
 # The check makes objects larger, so a program that links the library must be compiled with the same definition: it is
 # installed.
 if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
@@ -36,7 +62,7 @@ if(LUNAGRAD_ONE_TARGET)
 endif()
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   # These files are vector intrinsics, which UBSan does not check. It would triple their compile time.
-  set_source_files_properties(runtime/cpu/elementwise_kernels.cpp runtime/cpu/complex_kernels.cpp
+  set_source_files_properties(${SHARD_SOURCES} runtime/cpu/complex_kernels.cpp
                               PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 if(LUNAGRAD_SANITIZE)

@@ -9,13 +9,14 @@
 #include <filesystem>
 
 // Restricts the choice to the named target and those below it. Targets are bits, the better ones lower.
-// Returns the exit code: 77, which means skipped, where the processor lacks the target.
+// Returns the exit code: 77, which means skipped, where the processor or the build lacks the target.
 static int limit_simd(const char* name) {
   for (const uint32_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
     if (std::strcmp(name, hwy::TargetName(target)) != 0) continue;
     hwy::DisableTargets(target - 1);
-    if (hwy::SupportedTargets() & target) return 0;
-    std::fprintf(stderr, "skipped: this processor has no %s\n", name);
+    const bool has = hwy::SupportedTargets() & target, compiled = HWY_TARGETS & target;
+    if (has && compiled) return 0;
+    std::fprintf(stderr, "skipped: this %s has no %s\n", has ? "build" : "processor", name);
     return 77;
   }
   std::fprintf(stderr, "LUNAGRAD_SIMD=%s: the targets are SSE4, AVX2 and AVX3\n", name);

@@ -31,6 +31,10 @@ struct RowKernels {
   StretchKernel gradient[3][2];  // for each operand
 };
 const RowKernels& row_kernels(int row);  // compiled for this processor's best SIMD target
+// The kernels of all rows; null where the row belongs to another shard (elementwise_shard.h).
+inline constexpr int kRowShards = 10;  // cmake/runtime.cmake reads it
+template <int Shard>
+const RowKernels* shard_kernels();
 
 struct IntegerKernels {
   StretchKernel value[3];  // i32, i64, u8; null where the row computes floats

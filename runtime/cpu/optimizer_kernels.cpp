@@ -7,9 +7,6 @@
 
 #include "runtime/dtype.h"
 
-// A processor with only SSSE3 runs the one-lane target: its own target is not worth a fifth of the build
-// time.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/optimizer_kernels.cpp"
 #include "hwy/foreach_target.h"
