@@ -1,6 +1,7 @@
 #include "runtime/io/json_text.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
 
@@ -46,5 +47,23 @@ void check_json(std::string_view text, std::string_view where) {
             kDeepestJson, " are read");
   HeldMemory().add(size_t(extent.bytes), where);
 }
+
+template <class Json>
+Json read_json(std::string_view text) {
+  const JsonExtent extent = extent_of_json(text);
+  if (extent.depth > kDeepestJson) return Json(Json::value_t::discarded);
+  HeldMemory().add(size_t(extent.bytes), "a JSON text");
+  return Json::parse(text, nullptr, false);
+}
+template <class Json>
+Json parse_json(std::string_view text, std::string_view where) {
+  check_json(text, where);
+  return Json::parse(text);
+}
+// Compiled here alone: the parser takes seconds to compile.
+template nlohmann::json read_json(std::string_view);
+template nlohmann::ordered_json read_json(std::string_view);
+template nlohmann::json parse_json(std::string_view, std::string_view);
+template nlohmann::ordered_json parse_json(std::string_view, std::string_view);
 
 }  // namespace lunagrad

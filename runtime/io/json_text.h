@@ -2,7 +2,7 @@
 // JSON texts of files. nlohmann's parser uses no stack for nesting, but copying, comparing or printing its
 // values does, and one byte of text can make 30 bytes of values. So the nesting and the memory are counted
 // before a text is parsed. Any thread.
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "runtime/io/read_budget.h"
@@ -23,18 +23,10 @@ void check_json(std::string_view text, std::string_view where);
 
 // The value of a text; discarded if it is not JSON, or nests too deeply.
 template <class Json>
-Json read_json(std::string_view text) {
-  const JsonExtent extent = extent_of_json(text);
-  if (extent.depth > kDeepestJson) return Json(Json::value_t::discarded);
-  HeldMemory().add(size_t(extent.bytes), "a JSON text");
-  return Json::parse(text, nullptr, false);
-}
+Json read_json(std::string_view text);
 
 // parse with errors: the errors of check_json, or an exception of nlohmann::json for a text that is not JSON.
 template <class Json>
-Json parse_json(std::string_view text, std::string_view where) {
-  check_json(text, where);
-  return Json::parse(text);
-}
+Json parse_json(std::string_view text, std::string_view where);
 
 }  // namespace lunagrad

@@ -4,7 +4,7 @@
 // the same. Also the facts about all rows: extremes, and which are not finite. Belongs to one thread.
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
 

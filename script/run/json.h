@@ -1,6 +1,6 @@
 #pragma once
 // What the JSON of a run's folder, of its page and of `run --json` have in common. Pure; any thread.
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
 // The difference of two tapes as JSON, for `lunagrad tape diff --json` and for the page in a browser. Pure;
 // any thread.
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "script/tape_diff/difference.h"
 
