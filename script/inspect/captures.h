@@ -12,7 +12,11 @@ namespace lunagrad {
 class Captures final : public Capture {
  public:
   using Viewers = Small<Capture*, 8>;  // built again in each step, without an allocation
-  void set(Viewers viewers) { next_ = std::move(viewers); }
+  // The viewers of the next pass, without any: the caller adds them.
+  Viewers& renew() {
+    next_.clear();
+    return next_;
+  }
   bool empty() const { return next_.empty(); }
 
   void begin(std::span<Node* const> nodes) override {

@@ -76,14 +76,13 @@ void Viewers::end_script(Run& run) {
 
 void Viewers::listen() {
   BreakpointWatch& breakpoints = breakpoints_.watch();
-  Captures::Viewers viewers;
+  Captures::Viewers& viewers = captures_.renew();
   if (statistics_.watching()) viewers.push_back(&statistics_);  // before the tape, which copies its numbers
   if (tape_.watching()) viewers.push_back(&tape_);
   if (breakpoints.wants_gradients()) viewers.push_back(&breakpoints);
   if (profile_.measuring()) viewers.push_back(&profile_);
   if (recorder_.recording()) viewers.push_back(&recorder_);
   if (sentry_.looks_at_gradients()) viewers.push_back(&sentry_);
-  captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
   sees_calls_ = tape_.times_calls() || statistics_.looking() || breakpoints.wants_ops() ||
                 profile_.measuring() || recorder_.recording();
