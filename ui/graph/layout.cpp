@@ -29,7 +29,7 @@ Lists group(uint32_t count, uint32_t entries, Key key) {
   return lists;
 }
 
-// An item is a box, or a placeholder where an edge crosses a layer.
+// An item is a box, or a dummy node where an edge crosses a layer.
 struct Items {
   std::vector<uint32_t> layer;
   std::vector<float> width, x;
@@ -111,7 +111,7 @@ class Layering {
       if (graph_.boxes[b].pin == Graph::Pin::bottom) layer_[b] = layer_count_ - 1;
   }
 
-  // Boxes and placeholders, each layer in the order of a depth-first walk from the sinks along the operands.
+  // Boxes and dummy nodes, each layer in the order of a depth-first walk from the sinks along the operands.
   void place_items() {
     items_.layer = layer_;
     for (const Graph::Box& box : graph_.boxes) items_.width.push_back(box.width);

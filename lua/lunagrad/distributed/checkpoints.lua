@@ -132,7 +132,7 @@ local function take_rows(place, part, wanted, given)
   place.tensor:narrow(1, first - wanted.first + 1, count):copy_(part:narrow(1, first - given.first + 1, count))
 end
 
--- Replaces the placeholders in a state by their tensors: whole, or this rank's rows if this process has a sharded
+-- Loads the tensors for which a state holds places in the files: whole, or this rank's rows if this process has a sharded
 -- model. `path` is the checkpoint's path, `about` its `shards`.
 function checkpoints.read(state, path, about)
   local read = {state}  -- the state may be one tensor

@@ -229,8 +229,8 @@ TEST_CASE("every topic of help that a page or a message names is there") {
 }
 
 TEST_CASE("every command of the pages stands where it is tested") {
-  // A line of another block that a person could type. Words in capitals are placeholders. The measurements of
-  // benchmarks.md take hours.
+  // A line of another block that a person could type. Words in capitals stand for a value. The measurements
+  // of benchmarks.md take hours.
   const std::regex command("\\s*(\\$ )?(build/)?(lunagrad|lunagrad-workbench|\\./run|\\./test) .*"),
       capitals("\\b[A-Z]+\\b");
   for (const auto& entry : fs::directory_iterator(LUNAGRAD_SOURCE_DIR "/docs")) {
