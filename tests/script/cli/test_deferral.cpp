@@ -99,6 +99,8 @@ TEST_CASE("a name that deferral had before is an error with the name now") {
   CHECK(run.err.find("old.lua:2: lg.set_replay does not exist; it is lg.set_deferred now") !=
         std::string::npos);
   const Finished check = folder.run({"check", "old.lua"});
-  CHECK((check.out + check.err).find("lg.set_replay does not exist; it is lg.set_deferred now") != std::string::npos);
-  CHECK((check.out + check.err).find("lg.is_replaying does not exist; it is lg.is_deferred now") != std::string::npos);
+  CHECK((check.out + check.err).find("lg.set_replay does not exist; it is lg.set_deferred now") !=
+        std::string::npos);
+  CHECK((check.out + check.err).find("lg.is_replaying does not exist; it is lg.is_deferred now") !=
+        std::string::npos);
 }
