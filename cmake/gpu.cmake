@@ -8,7 +8,7 @@ set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/elementwise/elementwise.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF})
 
 # Generates the elementwise shaders from the rows of elementwise.def: one file for each row and computation type.
-add_executable(write-elementwise ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
+add_executable(write-elementwise ${CMAKE_SOURCE_DIR}/gpu/generate/write_elementwise.cpp)
 target_include_directories(write-elementwise PRIVATE ${CMAKE_SOURCE_DIR})
 set(ELEMENTWISE_SHADERS)
 file(STRINGS ${ELEMENTWISE_DEF} ROWS REGEX "^EW[123]\\(")
@@ -27,16 +27,16 @@ foreach(ROW IN LISTS ROWS)
     endif()
   endif()
 endforeach()
-file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
+file(GLOB_RECURSE SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/ops/*.glsl)
 set(ROW_TEXTS ${SHADER_DIR}/row_texts.h)
 add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} ${ROW_TEXTS}
-                   COMMAND write-elementwise ${SHADER_DIR} ${CMAKE_SOURCE_DIR}/gpu/shaders
+                   COMMAND write-elementwise ${SHADER_DIR} ${CMAKE_SOURCE_DIR}/gpu/ops/glsl
                    DEPENDS write-elementwise ${SHADER_INCLUDES} COMMENT "Writing the elementwise shaders" VERBATIM)
 
 # Generates the optimizers' shaders from the records of optimizers.def in the same way.
 set(OPTIMIZERS_DEF ${CMAKE_SOURCE_DIR}/runtime/optimizer/optimizers.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${OPTIMIZERS_DEF})
-add_executable(write-optimizers ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp)
+add_executable(write-optimizers ${CMAKE_SOURCE_DIR}/gpu/generate/write_optimizers.cpp)
 target_include_directories(write-optimizers PRIVATE ${CMAKE_SOURCE_DIR})
 set(OPTIMIZER_SHADERS)
 file(STRINGS ${OPTIMIZERS_DEF} ROWS REGEX "^OPTIMIZER\\(")
@@ -49,10 +49,10 @@ add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER
 
 # The specialization constants of the shaders become C++ structs, so that GLSL and C++ share names and C++ code repeats
 # no constant ids.
-file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
-add_executable(write-constants ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
+file(GLOB_RECURSE SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/ops/*.comp)
+add_executable(write-constants ${CMAKE_SOURCE_DIR}/gpu/generate/write_constants.cpp)
 set(CONSTANTS ${SHADER_DIR}/constants.h)
-add_custom_command(OUTPUT ${CONSTANTS} COMMAND write-constants ${CMAKE_SOURCE_DIR}/gpu/shaders ${CONSTANTS}
+add_custom_command(OUTPUT ${CONSTANTS} COMMAND write-constants ${CMAKE_SOURCE_DIR}/gpu/ops ${CONSTANTS}
                    DEPENDS write-constants ${SHADERS} ${SHADER_INCLUDES} COMMENT "Writing the constants of the shaders" VERBATIM)
 add_custom_target(shader-constants DEPENDS ${CONSTANTS} ${ROW_TEXTS})
 
@@ -74,8 +74,8 @@ foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS OPTIMIZER_SHADERS)
   get_filename_component(NAME ${SHADER} NAME_WE)
   set(HEADER ${SHADER_DIR}/${NAME}.spv.h)
   add_custom_command(OUTPUT ${HEADER}
-    COMMAND ${GLSLANG} --quiet -V --target-env vulkan1.2 -I${CMAKE_SOURCE_DIR}/gpu/shaders --vn ${NAME}_words
-            -o ${HEADER} ${SHADER}
+    COMMAND ${GLSLANG} --quiet -V --target-env vulkan1.2 -I${CMAKE_SOURCE_DIR}/gpu/ops/glsl
+            -I${CMAKE_SOURCE_DIR}/gpu/ops --vn ${NAME}_words -o ${HEADER} ${SHADER}
     DEPENDS ${SHADER} ${SHADER_INCLUDES} COMMENT "Compiling shader ${NAME}" VERBATIM)
   list(APPEND SHADER_NAMES ${NAME})
   list(APPEND SHADER_HEADERS ${HEADER})
@@ -83,7 +83,7 @@ endforeach()
 list(SORT SHADER_NAMES)
 
 # The table of all shader modules, by name.
-set(TABLE "#include <cstdint>\n#include \"gpu/pipeline.h\"\n#include \"shaders/constants.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
+set(TABLE "#include <cstdint>\n#include \"gpu/vulkan/pipeline.h\"\n#include \"shaders/constants.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
 foreach(NAME IN LISTS SHADER_NAMES)
   string(APPEND TABLE "#include \"shaders/${NAME}.spv.h\"\n")
 endforeach()
@@ -101,9 +101,8 @@ add_library(lunagrad-shaders OBJECT ${SHADER_DIR}/table.cpp)
 target_include_directories(lunagrad-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${VOLK_INCLUDE})
 target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
 
-file(GLOB GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp ${CMAKE_SOURCE_DIR}/gpu/kernels/*.cpp)
-list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp
-     ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
+file(GLOB_RECURSE GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp)
+list(FILTER GPU_SOURCES EXCLUDE REGEX "/gpu/generate/")
 # The tests link these objects, since they use symbols that the shared library hides.
 add_library(lunagrad-gpu-objects OBJECT ${GPU_SOURCES})
 add_dependencies(lunagrad-gpu-objects shader-constants)

@@ -24,7 +24,7 @@ foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)
   set_target_properties(${LIBRARY} PROPERTIES EXPORT_NAME ${SHORT} INSTALL_RPATH "$ORIGIN")
 endforeach()
 set_target_properties(${LUNAGRAD_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-# A host writes <lunagrad/runtime/ops.h>; the headers themselves include "runtime/op.h".
+# A host writes <lunagrad/runtime/ops.h>; the headers themselves include "runtime/core/op.h".
 target_include_directories(lunagrad-runtime INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                            $<INSTALL_INTERFACE:${LUNAGRAD_INCLUDE}>)
 foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)

@@ -9,14 +9,14 @@ pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
 file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp)
 file(GLOB MPI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/dist/mpi/*.cpp)
 list(REMOVE_ITEM RUNTIME_SOURCES ${MPI_SOURCES})
-# The loops of the elementwise rows, in sources of some of the rows each (runtime/cpu/elementwise_shard.h).
+# The loops of the elementwise rows, in sources of some of the rows each (runtime/ops/elementwise/cpu/elementwise_shard.h).
 set(SHARD_SOURCES)
-file(STRINGS ${PROJECT_SOURCE_DIR}/runtime/cpu/elementwise_kernels.h LAST_SHARD REGEX "kRowShards = ")
+file(STRINGS ${PROJECT_SOURCE_DIR}/runtime/ops/elementwise/cpu/elementwise_kernels.h LAST_SHARD REGEX "kRowShards = ")
 string(REGEX REPLACE ".*kRowShards = ([0-9]+).*" "\\1-1" LAST_SHARD "${LAST_SHARD}")
 math(EXPR LAST_SHARD "${LAST_SHARD}")
 foreach(SHARD RANGE ${LAST_SHARD})
   set(SHARD_SOURCE ${PROJECT_BINARY_DIR}/shards/elementwise_${SHARD}.cpp)
-  file(CONFIGURE OUTPUT ${SHARD_SOURCE} CONTENT "#define LUNAGRAD_SHARD ${SHARD}\n#include \"runtime/cpu/elementwise_shard.h\"\n")
+  file(CONFIGURE OUTPUT ${SHARD_SOURCE} CONTENT "#define LUNAGRAD_SHARD ${SHARD}\n#include \"runtime/ops/elementwise/cpu/elementwise_shard.h\"\n")
   list(APPEND SHARD_SOURCES ${SHARD_SOURCE})
 endforeach()
 add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES} ${SHARD_SOURCES})
@@ -62,7 +62,7 @@ if(LUNAGRAD_ONE_TARGET)
 endif()
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   # These files are vector intrinsics, which UBSan does not check. It would triple their compile time.
-  set_source_files_properties(${SHARD_SOURCES} runtime/cpu/complex_kernels.cpp
+  set_source_files_properties(${SHARD_SOURCES} runtime/ops/elementwise/cpu/complex_kernels.cpp
                               PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 if(LUNAGRAD_SANITIZE)

@@ -3,8 +3,8 @@
 
 namespace lunagrad::gpu {
 
-// Registers the Vulkan devices as a device source (runtime/device.h): "vulkan", "vulkan:1", …, discrete GPUs
-// first, CPU devices last. Opens neither the loader nor a driver: that happens when a device is first
+// Registers the Vulkan devices as a device source (runtime/core/device.h): "vulkan", "vulkan:1", …, discrete
+// GPUs first, CPU devices last. Opens neither the loader nor a driver: that happens when a device is first
 // requested. If there is no device, the engine reports the reason in a sentence. To be called once, by one
 // thread. Never throws.
 [[gnu::visibility("default")]] void install();

@@ -2,7 +2,7 @@
 #include <exception>
 #include <vector>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "gpu/gpu.h"
 
 namespace lunagrad::gpu {
@@ -42,6 +42,8 @@ std::vector<std::unique_ptr<Device>> find_devices(std::string& reason) {
 void close() {
   for (VulkanDevice* device : open_devices()) device->close();
 }
+
+int validation_messages() { return count_validation_messages(); }
 
 void install() { register_device_source(find_devices); }
 

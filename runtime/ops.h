@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 
 namespace lunagrad {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 #include "script/view/batch.h"
 #include "script/view/breakpoints.h"
 #include "script/view/history.h"
@@ -97,8 +97,8 @@ class Session {
   // lg.host.NAME(tensors and numbers …) calls the function on the session's thread. Values that it computes
   // with the engine's ops have gradients. Its exceptions are errors of the script.
   void add_function(const std::string& name, std::function<TensorList(const TensorList&)> function);
-  // lg.host.NAME(…) runs an op of this program. Its record (runtime/op.h) says how it computes and what its
-  // gradient is, and must outlive the session.
+  // lg.host.NAME(…) runs an op of this program. Its record (runtime/core/op.h) says how it computes and what
+  // its gradient is, and must outlive the session.
   void add_op(const Op& record);
 
   // The parameters that the script has declared so far, in order of declaration.

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 
 namespace lunagrad {
 namespace {

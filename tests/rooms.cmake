@@ -1,103 +1,256 @@
-# The rooms of runtime/, script/ and ui/ and what each may include: a line for each room, checked by layers.cmake. A room
-# includes only rooms that are listed above it, so there are no cycles. The composition roots script/main.cpp and
-# ui/main.cpp may include everything.
-#   room(FOLDER  FOLDERS THAT IT MAY INCLUDE...)      an edge that no include uses is a fault, too
-#   files(ROOM  FILES...)                             these files of another folder belong to ROOM, .h and .cpp
+# The rooms: each folder of runtime/, gpu/, script/ and ui/ with one sentence, and the folders that it may include. A folder
+# includes only folders that are listed above it, so there are no cycles. layers.cmake checks this list. The composition roots
+# script/main.cpp and ui/main.cpp may include everything.
+#   room(FOLDER "SENTENCE" FOLDERS THAT IT MAY INCLUDE...)      an edge that no include uses is a fault, too
+#
+# A lower folder may declare functions that a higher one defines: make_cpu_device() of device.h (cpu/device/), the members of
+# Tensor that need nodes (tape/) or ops (ops/shape/to_vector.cpp), run() of op.h (run/), all_ops() of op.h, elementwise.h,
+# primitives.h and row_kernel() of cpu/row_kernel.h (ops/). tests/components counts the objects that need each other.
 
-# runtime/ itself holds the foundations (dtype, shape, storage, tensor, device, context ...) and the public headers. Records
-# and calls (op) come next, then the table of elementwise rows, the CPU kernels, the tape, run() and the ops. A lower room may
-# declare functions that a higher one implements: make_cpu_device() of device.h (cpu/), the members of Tensor that need nodes
-# (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h, primitives.h and
-# row_kernel() of cpu/row_kernel.h (ops/).
-files(runtime/op          runtime/op runtime/called runtime/primitives runtime/product_planner runtime/user_kernel runtime/in_place
-                          runtime/row_reduction runtime/script_numbers)
-files(runtime/run         runtime/run)
-files(runtime/ops         runtime/ops)
-room(runtime)
-room(runtime/op           runtime)
-room(runtime/elementwise  runtime/op)
-room(runtime/optimizer    runtime/op)
-room(runtime/cpu          runtime runtime/elementwise runtime/op runtime/optimizer)
-room(runtime/batching     runtime runtime/op)
-room(runtime/tape         runtime runtime/batching runtime/cpu runtime/op)
-room(runtime/deferral     runtime runtime/op runtime/tape)
-room(runtime/run          runtime runtime/batching runtime/deferral runtime/op runtime/tape)
-room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer
-                          runtime/tape)
-room(runtime/vmap         runtime/batching runtime/elementwise runtime/op runtime/ops runtime/tape)
-room(runtime/statistics   runtime runtime/cpu runtime/op runtime/ops)
-room(runtime/io           runtime runtime/cpu runtime/ops runtime/tape)
-room(runtime/dist         runtime runtime/batching runtime/cpu runtime/ops runtime/tape)
-room(runtime/dist/mpi     runtime runtime/dist)
-
-room(script/trust         runtime runtime/io)
-room(script/meta          runtime runtime/io)
-room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
-room(script/view          runtime runtime/statistics)
-room(script               runtime script/view)
-room(script/files         runtime runtime/io script/trust)
-room(script/chunk         runtime script/meta)
-room(script/lua           runtime script/chunk script/files script/meta script/view)
-room(script/profile       runtime runtime/dist runtime/tape script/view)
-room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/statistics script/trust script/view)
-room(script/guard         runtime runtime/cpu runtime/io script/meta script/run script/trust script/view)
-room(script/bundle        runtime runtime/io script/run script/trust)
-room(script/sweep         runtime runtime/io script/run script/trust)
-room(script/tape_diff     runtime runtime/io runtime/statistics script/run)
-room(script/report        runtime runtime/io script/run script/tape_diff)
-room(script/serve         runtime script/report script/run)
-room(script/time          runtime runtime/io script script/lua script/run script/trust script/view)
-room(script/check         runtime runtime/io script/bundle script/run script/sweep script/time script/trust)
-room(script/cli/ranks      runtime runtime/dist script script/run)
-room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run
-                           script/time script/view)
-room(script/cli/sweep     runtime runtime/dist runtime/io script script/cli/base script/run script/sweep script/trust)
-room(script/cli/trust     runtime runtime/io script/cli/base script/run script/time script/trust)
-room(script/plan          runtime runtime/deferral script/view)
-room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
-room(script/leaks         runtime runtime/tape script/chunk script/lua script/view)
-room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
-room(script/compare       runtime script/inspect script/view)
-room(script/host          runtime script/meta)
-room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
-                          script/inspect script/leaks script/lua script/meta script/profile script/run script/time
-                          script/view)
-room(script/distributed   runtime/dist runtime/tape script/lua)
-room(script/deferral        runtime runtime/deferral runtime/tape script/lua)
-room(script/surgery       runtime script/lua)
-room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
-                          script/files script/lua script/meta script/onnx script/deferral script/session script/surgery)
-room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-                          script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/sweep)
-room(script/cli/history   runtime runtime/io script script/bundle script/check script/cli/base script/cli/command
-                          script/cli/trust script/report script/run script/sweep script/tape_diff script/time script/trust)
-room(script/cli           runtime script/cli/base script/cli/command)
-room(ui/base              runtime)
-room(ui/record            runtime script/lua)
-room(ui/inspect           runtime script script/view ui/base)
-room(ui/window            runtime runtime/io ui/base)
-room(ui/graph             ui/window)
-room(ui/widgets           runtime runtime/statistics ui/base ui/window)
-room(ui/tape              runtime runtime/io script ui/base ui/graph ui/widgets ui/window)
-room(ui/text              ui/base ui/window)
-room(ui/editor            runtime runtime/io script script/lua script/meta ui/base ui/text ui/widgets
-                          ui/window)
-room(ui/runs              runtime runtime/io script script/run script/sweep ui/base ui/text)
-room(ui/time              runtime runtime/io script script/bundle script/guard script/run script/sweep script/time script/trust
-                          script/view ui/base ui/record ui/runs)
-room(ui/curves            runtime ui/base ui/runs ui/window)
-room(ui/actions           runtime runtime/io script script/bundle script/lua script/run script/sweep ui/base ui/editor ui/inspect
-                          ui/record ui/runs ui/tape ui/time ui/window)
-room(ui/compare           runtime runtime/io script script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record
-                          ui/runs ui/tape ui/widgets ui/window)
-room(ui/workbench         script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
-room(ui                   runtime script ui/window ui/workbench)
-room(ui/panels/time        runtime ui/base ui/runs ui/window ui/workbench)
-room(ui/panels/runs       script/run ui/runs ui/window ui/workbench)
-room(ui/panels/profile     runtime script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
-room(ui/panels/tape         runtime runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
-room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run ui/base ui/curves
-                          ui/editor ui/inspect ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape
-                          ui/text ui/time ui/widgets ui/window ui/workbench)
-room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window
-                          ui/workbench)
+room(runtime/core "Tensor, dtype, shape, storage, device, context, errors, op records and calls: what all others stand on.")
+room(runtime/elementwise "The table of elementwise ops (elementwise.def) and its types."
+     runtime/core)
+room(runtime "The one header that a C++ host includes: all ops by name."
+     runtime/core runtime/elementwise)
+room(runtime/cpu "Threads, loops, vector functions and scratch memory of the CPU kernels."
+     runtime/core runtime/elementwise)
+room(runtime/batching "Batched tensors: tensors with hidden dims of vmap."
+     runtime/core)
+room(runtime/tape "Autograd: nodes, the backward pass, checkpoints, leaves, autocast."
+     runtime/batching runtime/core runtime/cpu)
+room(runtime/io "File formats, atomic writes, checksums, batches read ahead."
+     runtime runtime/core runtime/cpu runtime/tape)
+room(runtime/ops/elementwise/cpu "Loops over the elements of strided tensors: rows, casts, copies."
+     runtime/core runtime/cpu runtime/elementwise)
+room(runtime/ops "What op families share: the list of families, checks, dense operands, work by rows."
+     runtime runtime/core runtime/cpu runtime/elementwise runtime/ops/elementwise/cpu runtime/tape)
+room(runtime/ops/shape "Ops that create, copy, view, join, pad and rearrange tensors."
+     runtime runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu)
+room(runtime/ops/elementwise/elementwise "Ops that compute each element by itself: the rows, activations, casts, complex parts."
+     runtime runtime/core runtime/cpu runtime/elementwise runtime/ops runtime/ops/elementwise/cpu runtime/ops/shape runtime/tape)
+room(runtime/optimizer "The table of optimizers (optimizers.def) and its types."
+     runtime/core)
+room(runtime/statistics "Statistics, sketches and summaries of tensors for viewers."
+     runtime runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu)
+room(runtime/ops/reductions/cpu "Kernels of reductions."
+     runtime/core runtime/cpu runtime/ops/elementwise/cpu)
+room(runtime/ops/reductions "Reductions, scans, counts, quantiles."
+     runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/reductions/cpu)
+room(runtime/ops/fft/cpu "Plans and passes of Fourier transforms."
+     runtime/core runtime/cpu)
+room(runtime/ops/fft/fft "Fourier transforms and spectrograms."
+     runtime/core runtime/cpu runtime/ops runtime/ops/fft/cpu runtime/ops/shape)
+room(runtime/ops/products/cpu "Matrix products: BLAS, bf16 tiles, short products."
+     runtime/core runtime/cpu runtime/ops/elementwise/cpu)
+room(runtime/ops/random/cpu "The Philox generator over vectors."
+     runtime/core)
+room(runtime/ops/nn/cpu "Kernels of layers."
+     runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/products/cpu runtime/ops/random/cpu
+     runtime/ops/reductions/cpu)
+room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
+     runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/elementwise runtime/ops/products/cpu)
+room(runtime/ops/index/cpu "Sorting and selection of rows."
+     runtime/cpu)
+room(runtime/ops/index/index "Gather, scatter, sort, unique: ops with indices."
+     runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/index/cpu
+     runtime/ops/reductions)
+room(runtime/ops/nn "Layers as ops: convolution, pooling, attention, norms, recurrent layers, embedding bags, resizing."
+     runtime runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/elementwise runtime/ops/index/index runtime/ops/nn/cpu
+     runtime/ops/products runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
+room(runtime/deferral/cpu "Computes a group of deferred calls on the CPU."
+     runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/reductions/cpu)
+room(runtime/cpu/device "The CPU as a device."
+     runtime/core runtime/cpu runtime/deferral/cpu runtime/ops/products/cpu)
+room(runtime/deferral "Deferred calls: the queue, groups, captured graphs."
+     runtime/core runtime/tape)
+room(runtime/dist "Ranks: collectives, transfers, the transfer thread."
+     runtime runtime/batching runtime/core runtime/cpu runtime/tape)
+room(runtime/dist/mpi "Ranks over MPI, a library of its own."
+     runtime/core runtime/dist)
+room(runtime/ops/linalg/cpu "LAPACK and Cholesky."
+     runtime/core runtime/cpu runtime/ops/products/cpu)
+room(runtime/ops/linalg/linalg "Linear algebra: factorizations, solvers, norms, distances."
+     runtime/batching runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/linalg/cpu runtime/ops/products
+     runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
+room(runtime/ops/loss/loss "Losses."
+     runtime runtime/core runtime/cpu runtime/elementwise runtime/ops runtime/ops/elementwise/cpu runtime/ops/nn
+     runtime/ops/nn/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
+room(runtime/ops/optimizer/cpu "The loop of each record of optimizers.def."
+     runtime/core runtime/cpu runtime/optimizer)
+room(runtime/ops/optimizer/optimizer "Steps of optimizers as ops."
+     runtime/cpu runtime/ops runtime/ops/optimizer/cpu runtime/optimizer)
+room(runtime/ops/random/random "Random numbers, dropout."
+     runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/random/cpu runtime/ops/shape)
+room(runtime/run "Runs one op: from the operands to outputs, tape and listeners."
+     runtime/batching runtime/core runtime/deferral runtime/tape)
+room(runtime/vmap "Rules of vmap by op family."
+     runtime runtime/batching runtime/core runtime/elementwise runtime/tape)
+room(gpu/vulkan "The Vulkan layer: context, memory, stream, pipelines, timeline."
+     runtime/core runtime/io)
+room(gpu/rates "Measured rates of devices and plans of products, kept in files."
+     gpu/vulkan runtime/core)
+room(gpu/ops "What kernels share: launches, operands, copies, user kernels; glsl/ has the shared GLSL."
+     gpu/rates gpu/vulkan runtime runtime/core runtime/ops/elementwise/elementwise)
+room(gpu/generate "Programs of the build that write shaders and constants."
+     runtime/elementwise runtime/optimizer)
+room(gpu/ops/elementwise "Kernels and shaders of elementwise ops."
+     gpu/generate gpu/ops runtime runtime/elementwise runtime/ops)
+room(gpu/ops/reductions "Kernels and shaders of reductions and scans."
+     gpu/ops gpu/ops/elementwise runtime runtime/ops/reductions runtime/statistics)
+room(gpu/groups "Groups of deferred calls: the text of their shaders, and their launch."
+     gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
+room(gpu/ops/products "Kernels and shaders of matrix products."
+     gpu/ops gpu/ops/elementwise gpu/ops/reductions gpu/rates runtime runtime/core runtime/ops/elementwise/elementwise)
+room(gpu/device "A Vulkan device as a device of the engine."
+     gpu/groups gpu/ops gpu/ops/elementwise gpu/ops/products gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise)
+room(gpu "The header that main() includes, and the registration of devices."
+     gpu/device)
+room(gpu/ops/fft "Kernels of Fourier transforms."
+     gpu/ops runtime/cpu runtime/ops/fft/fft)
+room(gpu/ops/index "Kernels and shaders of ops with indices."
+     gpu/ops gpu/ops/elementwise runtime)
+room(gpu/ops/linalg "Kernels and shaders of small matrices."
+     gpu/ops runtime)
+room(gpu/ops/loss "Kernels and shaders of losses."
+     gpu/ops gpu/ops/reductions runtime)
+room(gpu/ops/nn "Kernels and shaders of layers."
+     gpu/ops gpu/ops/elementwise gpu/ops/products gpu/ops/reductions runtime runtime/core runtime/ops/nn runtime/ops/nn/cpu)
+room(gpu/ops/optimizer "Kernels of the optimizers' steps."
+     gpu/ops runtime runtime/optimizer)
+room(gpu/ops/random "Kernels and shaders of random numbers."
+     gpu/ops gpu/ops/elementwise gpu/ops/index runtime)
+room(gpu/ops/shape "Kernels and shaders that create and rearrange tensors."
+     gpu/ops runtime)
+room(script/view "The data that a viewer receives."
+     runtime/core runtime/statistics)
+room(script "The session's header, and what programs start with: standard streams and ranks."
+     runtime/core script/view)
+room(script/trust "Whose a run is, and whether its code runs with the user's rights."
+     runtime/core runtime/io)
+room(script/files "What a script may read and write, and files that it writes aside."
+     runtime/core runtime/io script/trust)
+room(script/meta "Help, signatures and annotations, from the op records and lua/meta/."
+     runtime/core runtime/io)
+room(script/chunk "Reads compiled Lua functions: globals, fields, lost values."
+     runtime/core script/meta)
+room(script/lua "The Lua state: conversion, errors, sandbox, tracebacks, console scope."
+     runtime/core script/chunk script/files script/meta script/view)
+room(script/bind/autograd "Bindings of gradients, the tape, autocast and vmap."
+     runtime runtime/batching runtime/core runtime/io runtime/tape runtime/vmap script/lua script/meta)
+room(script/onnx "Export and import of ONNX models."
+     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise/elementwise)
+room(script/bind/data "Bindings of files, batches, .pt and ONNX."
+     runtime runtime/core runtime/io script/files script/lua script/onnx)
+room(script/bind/deferral "Bindings of deferred calls and captured graphs."
+     runtime/core runtime/deferral runtime/tape script/lua)
+room(script/bind/distributed "Bindings of ranks."
+     runtime/dist runtime/tape script/lua)
+room(script/plan "A viewer's view of the plan of a step."
+     runtime/core runtime/deferral script/view)
+room(script/inspect "Watches of tapes, statistics, breakpoints and values, for a viewer."
+     runtime runtime/core runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
+room(script/leaks "The owners of leaked tensors."
+     runtime/core runtime/tape script/chunk script/lua script/view)
+room(script/profile "Times of steps and ranks."
+     runtime/core runtime/dist runtime/tape script/view)
+room(script/run "Run folders: configuration, records, notes, events, differences."
+     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics script/trust script/view)
+room(script/guard "The kernel's limits for a sandboxed script."
+     runtime/core runtime/cpu runtime/io runtime/ops/products/cpu script/meta script/run script/trust script/view)
+room(script/host "Values that a host passes to scripts."
+     runtime runtime/core script/meta)
+room(script/time "Keyframes, replays, probes and forks of runs."
+     runtime runtime/core runtime/io script script/lua script/run script/trust script/view)
+room(script/compare "Compares a step with the CPU in f64."
+     runtime runtime/core script/inspect script/view)
+room(script/session "The thread that runs a script, and its viewers."
+     runtime runtime/core runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
+     script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)
+room(script/bind/surgery "Bindings that change a running model."
+     runtime runtime/core script/lua)
+room(script/bind/nn "Bindings of modules and optimizers."
+     runtime runtime/optimizer runtime/tape script/bind/surgery script/lua script/session)
+room(script/bind/run "Bindings of lg.run and of the host's values."
+     runtime runtime/io script/bind/deferral script/lua script/session)
+room(script/bind/tensor "Bindings of tensors, ops and user kernels."
+     runtime runtime/batching runtime/core runtime/cpu runtime/io runtime/tape script/bind/data script/lua script/meta
+     script/session)
+room(script/bundle "Runs in one file."
+     runtime/core runtime/io script/run script/trust)
+room(script/sweep "The folders of sweeps: plan, trials, claims, results."
+     runtime/core runtime/io script/run script/trust)
+room(script/check "Whether a run or sweep can still be read and replayed."
+     runtime/core runtime/io script/bundle script/run script/sweep script/time script/trust)
+room(script/cli/ranks "Starts the ranks of a distributed run."
+     runtime/core runtime/dist script script/run)
+room(script/cli/base "What commands share: flags, devices, progress, exit codes."
+     runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run script/time script/view)
+room(script/cli/sweep "Commands of sweeps."
+     runtime/core runtime/dist runtime/io script script/cli/base script/run script/sweep script/trust)
+room(script/cli/trust "Asks before the code of another owner's run."
+     runtime/core runtime/io script/cli/base script/run script/time script/trust)
+room(script/cli/bench "The command bench."
+     runtime runtime/core runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
+room(script/tape_diff "The difference of two tapes."
+     runtime/core runtime/io runtime/statistics script/run)
+room(script/report "Pages of runs and differences for a browser, and exported curves."
+     runtime/core runtime/io script/run script/tape_diff script/view)
+room(script/serve "The HTTP server."
+     runtime/core script/report script/run)
+room(script/cli/command "Commands that run, check and explain scripts."
+     runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
+     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/sweep)
+room(script/cli "The program's commands."
+     runtime/core script/cli/base script/cli/command)
+room(script/cli/history "Commands that work on run folders."
+     runtime/core runtime/io script script/bundle script/check script/cli/base script/cli/command script/cli/trust script/report
+     script/run script/sweep script/tape_diff script/time script/trust)
+room(ui/base "Text, numbers and descriptions without Dear ImGui."
+     runtime/core script/view)
+room(ui/window "GLFW, Vulkan, fonts, themes, input."
+     runtime/core runtime/io ui/base)
+room(ui/record "The registry and the record of actions."
+     runtime/core script/lua)
+room(ui/text "Search, and text that can be edited."
+     ui/base ui/window)
+room(ui/runs "Run folders as the window lists them, and their curves."
+     runtime/core runtime/io script script/run script/sweep ui/base ui/text)
+room(ui/graph "Layout and canvas of graphs."
+     ui/window)
+room(ui/widgets "Widgets that several panels draw."
+     runtime/core runtime/statistics ui/base ui/window)
+room(ui/tape "The tape as a graph."
+     runtime/core runtime/io script ui/base ui/graph ui/widgets ui/window)
+room(ui/time "Replays, probes and forks in the window."
+     runtime/core runtime/io script script/bundle script/guard script/run script/sweep script/time script/trust script/view
+     ui/base ui/record ui/runs)
+room(ui/inspect "What the window asks a session for, and its answers."
+     runtime/core script script/view ui/base)
+room(ui/editor "The script's editor and the console's input."
+     runtime/core runtime/io script script/lua script/meta ui/base ui/text ui/widgets ui/window)
+room(ui/actions "The functions that panels call."
+     runtime/core runtime/io script script/bundle script/lua script/run script/sweep ui/base ui/editor ui/inspect ui/record
+     ui/runs ui/tape ui/time ui/window)
+room(ui/compare "Comparisons of steps, runs and tapes."
+     runtime/core runtime/io script script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record ui/runs
+     ui/tape ui/widgets ui/window)
+room(ui/workbench "The state that panels read."
+     script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
+room(ui "The header of the panels for a host."
+     runtime/core script ui/window ui/workbench)
+room(ui/panels/runs "Parts of the runs panel."
+     script/run ui/runs ui/window ui/workbench)
+room(ui/panels/time "Parts of the timeline panel."
+     runtime/core ui/base ui/runs ui/window ui/workbench)
+room(ui/curves "Plots of curves."
+     runtime/core ui/base ui/runs ui/window)
+room(ui/panels/profile "Parts of the profile panel."
+     runtime/core script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
+room(ui/panels/tape "Parts of the tape panel."
+     runtime/core runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
+room(ui/panels "One file per panel."
+     runtime/core runtime/io script/lua script/meta script/report script/run ui/base ui/curves ui/editor ui/inspect
+     ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
+     ui/workbench)
+room(ui/app "The program: windows, arguments, frames."
+     runtime/core runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window ui/workbench)

@@ -2,7 +2,7 @@
 
 #include <GLFW/glfw3.h>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"

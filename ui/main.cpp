@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/error.h"
+#include "runtime/core/terminal_text.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 #include "runtime/io/own_file.h"
-#include "runtime/terminal_text.h"
 #include "script/bundle/bundle.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"

@@ -1,5 +1,5 @@
 ---@meta
--- lg.io for editors; the code is in script/bind/io.cpp. Formats whose functions take no options (npy, idx, …) are
+-- lg.io for editors; the code is in script/bind/data/io.cpp. Formats whose functions take no options (npy, idx, …) are
 -- annotated from their records (runtime/io/format.h).
 
 ---@class lunagrad

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "runtime/shared_device.h"
+#include "runtime/core/shared_device.h"
 
 namespace lunagrad {
 

@@ -10,7 +10,7 @@
 // runtime/vmap/. For the tensors' thread.
 #include <functional>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <thread>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
-#include "runtime/waiting.h"
-#include "runtime/work_times.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
+#include "runtime/core/waiting.h"
+#include "runtime/core/work_times.h"
 
 namespace lunagrad {
 namespace {

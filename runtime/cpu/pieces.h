@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 

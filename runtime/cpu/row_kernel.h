@@ -5,7 +5,7 @@
 // threads.
 #include <memory>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/core/shape.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/transpose_kernels.h"
-#include "runtime/shape.h"
 
 namespace lunagrad {
 

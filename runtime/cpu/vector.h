@@ -1,5 +1,5 @@
-// The functions of elementwise.def (ops/vocabulary.h) for a SIMD vector of f32 or f64. Included once per SIMD
-// target, after hwy/highway.h. Pure, any thread.
+// The functions of elementwise.def (ops/elementwise/vocabulary.h) for a SIMD vector of f32 or f64. Included
+// once per SIMD target, after hwy/highway.h. Pure, any thread.
 #if defined(LUNAGRAD_CPU_VECTOR_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_VECTOR_H
 #undef LUNAGRAD_CPU_VECTOR_H
@@ -194,7 +194,7 @@ LUNAGRAD_FUNCTION_2(fmod)
 #undef LUNAGRAD_FUNCTION
 #undef LUNAGRAD_FUNCTION_2
 
-// As in ops/vocabulary.h.
+// As in ops/elementwise/vocabulary.h.
 template <class T>
 HWY_INLINE Vector<T> remainder(Vector<T> a, Vector<T> b) {
   const Vector<T> r = fmod(a, b), zero(0);

@@ -2,8 +2,8 @@
 // Temporary memory of a kernel, allocated from the CPU device. Owned by one thread; uninitialised.
 #include <cstdint>
 
-#include "runtime/device.h"
-#include "runtime/memory_limit.h"
+#include "runtime/core/device.h"
+#include "runtime/core/memory_limit.h"
 
 namespace lunagrad {
 

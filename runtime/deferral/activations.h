@@ -1,6 +1,6 @@
 #pragma once
 // Products and convolutions compute the activation that follows them, as they store their result: the result
-// before the activation is not written. The bits stay the same (runtime/ops/activation.h).
+// before the activation is not written. The bits stay the same (runtime/ops/elementwise/activation.h).
 #include <span>
 #include <vector>
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/core/waiting.h"
 #include "runtime/deferral/activations.h"
 #include "runtime/deferral/cast_units.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/deferral/run_queued.h"
-#include "runtime/waiting.h"
 
 namespace lunagrad {
 namespace {

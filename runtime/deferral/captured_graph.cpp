@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "runtime/core/waiting.h"
 #include "runtime/deferral/activations.h"
 #include "runtime/deferral/cast_units.h"
 #include "runtime/tape/node.h"
-#include "runtime/waiting.h"
 
 namespace lunagrad {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // Defers the calls of this thread's context for the life of an object.
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/deferral/call_queue.h"
 
 namespace lunagrad {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "runtime/row_reduction.h"
+#include "runtime/core/row_reduction.h"
 
 namespace lunagrad {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // A call that waits in a queue, with the queue's handles and the fields of the context that it needs when it
 // runs. A value of the queue's thread.
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 
@@ -9,7 +9,7 @@ struct QueuedCall {
   Call call;
   Device* device = nullptr;  // also for a call without operands
   SourceLine line;
-  const char* called = nullptr;  // the composed op that made it (runtime/called.h); null: none
+  const char* called = nullptr;  // the composed op that made it (runtime/core/called.h); null: none
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
   uint64_t result = 0;  // id of the tensor that the caller got as the first result; 0: none

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/called.h"
+#include "runtime/core/called.h"
 #include "runtime/deferral/groups.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/tape/node.h"

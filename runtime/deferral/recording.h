@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 
@@ -48,7 +48,7 @@ struct RecordedCall {
   Device* device;
   SourceLine line;
   uint32_t module;
-  const char* called;  // the composed op that made it (runtime/called.h); null: none
+  const char* called;  // the composed op that made it (runtime/core/called.h); null: none
   bool backward;       // made by a backward pass
   MatmulPrecision precision;
   int draw = -1;             // index of the draw in `args` among the step's random draws; -1: none

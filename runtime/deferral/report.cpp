@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/deferral/groups.h"
 
 namespace lunagrad {

@@ -1,7 +1,7 @@
 #pragma once
 // Runs deferred calls with the context in which they were made.
-#include "runtime/called.h"
-#include "runtime/context.h"
+#include "runtime/core/called.h"
+#include "runtime/core/context.h"
 #include "runtime/deferral/queued_call.h"
 
 namespace lunagrad {

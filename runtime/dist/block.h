@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "runtime/device.h"
+#include "runtime/core/device.h"
 
 namespace lunagrad::dist {
 

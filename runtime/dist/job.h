@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/error.h"
+#include "runtime/core/trace.h"
 #include "runtime/dist/block.h"
 #include "runtime/dist/reduce.h"
 #include "runtime/dist/transport.h"
-#include "runtime/error.h"
-#include "runtime/trace.h"
 
 namespace lunagrad::dist {
 

@@ -5,9 +5,9 @@
 #include <deque>
 #include <mutex>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/the_transfer_thread.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 
 namespace lunagrad::dist {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad::dist {
 namespace {

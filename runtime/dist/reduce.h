@@ -5,7 +5,7 @@
 // fewer ranks with more parts each would get. Pure functions.
 #include <string_view>
 
-#include "runtime/dtype.h"
+#include "runtime/core/dtype.h"
 
 namespace lunagrad::dist {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad::dist {
 

@@ -9,9 +9,9 @@
 //   'm'           a message, delivered as mail
 #include <cstdlib>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/dist/transfer_thread.h"
-#include "runtime/error.h"
 
 namespace lunagrad::dist {
 namespace {

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/dist/transfer_log.h"
-#include "runtime/error.h"
 
 namespace lunagrad::dist {
 namespace {

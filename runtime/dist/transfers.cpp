@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/shape.h"
 #include "runtime/dist/transfer_log.h"
-#include "runtime/shape.h"
 
 namespace lunagrad::dist {
 

@@ -9,15 +9,15 @@
 #include <span>
 
 #include "runtime/batching/batched.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
+#include "runtime/core/host_copies.h"
+#include "runtime/core/memory_limit.h"
+#include "runtime/core/waiting.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/the_transfer_thread.h"
-#include "runtime/host_copies.h"
-#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "runtime/tape/node.h"
 #include "runtime/tape/unsharded.h"
-#include "runtime/waiting.h"
 
 namespace lunagrad::dist {
 namespace {

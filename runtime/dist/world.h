@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/tensor.h"
 #include "runtime/dist/reduce.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad::dist {
 

@@ -3,7 +3,7 @@
 // reads, the packed parameters of a call, and the double-precision reference. The gradient of a row is a
 // hidden op of its own (`_tanh_grad`, `_mul_grad_a`). Its operands are g, the operands of the row and y;
 // operands that it does not read are undefined. Constant data and pure functions, any thread.
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

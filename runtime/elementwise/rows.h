@@ -2,9 +2,9 @@
 //   tanh_row::Params<S>                       its parameters, read from an array of doubles (see pack_params)
 //   tanh_row::value(a, b, c, p)               the result; operands that the row does not have may be anything
 //   tanh_row::gradient<i>(g, a, b, c, y, p)   the gradient of operand i
-// S is a type for which the functions of ops/vocabulary.h are defined. There is no #pragma once: the file is
-// included in the namespace of each of these types, so that the templates of a SIMD target are compiled for
-// that target.
+// S is a type for which the functions of ops/elementwise/vocabulary.h are defined. There is no #pragma once:
+// the file is included in the namespace of each of these types, so that the templates of a SIMD target are
+// compiled for that target.
 
 template <class S>
 struct ParamReader {

@@ -1,7 +1,7 @@
 // Functions of elementwise.def that are computed from its other functions, for every type S of numbers:
-// double precision (ops/vocabulary.h) and SIMD vectors (cpu/vector.h). Like rows.h, the file is included in
-// the namespace of each type, after the functions that it uses. gpu/shaders/special.glsl has the same
-// functions in GLSL.
+// double precision (ops/elementwise/vocabulary.h) and SIMD vectors (cpu/vector.h). Like rows.h, the file is
+// included in the namespace of each type, after the functions that it uses. gpu/ops/glsl/special.glsl has the
+// same functions in GLSL.
 //   digamma zeta i0 i1 i0e i1e erfcx erfinv ndtri
 // The tables are Chebyshev coefficients of fits made for this file, with the argument mapped to -1 … 1.
 // Single precision needs only their first terms. Pure, any thread.

@@ -17,11 +17,11 @@
 #include <random>
 #include <utility>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
+#include "runtime/core/memory_limit.h"
 #include "runtime/io/descriptor.h"
 #include "runtime/io/disk_limit.h"
-#include "runtime/memory_limit.h"
 
 namespace lunagrad {
 

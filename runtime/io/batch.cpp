@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/random.h"
 #include "runtime/io/png.h"
-#include "runtime/random.h"
 
 namespace lunagrad {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 

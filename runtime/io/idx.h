@@ -6,8 +6,8 @@
 // name the file. Any thread.
 #include <string>
 
+#include "runtime/core/tensor.h"
 #include "runtime/io/array_info.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad {
 

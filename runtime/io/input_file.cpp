@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/core/error.h"
+#include "runtime/core/memory_limit.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/error.h"
-#include "runtime/memory_limit.h"
 
 namespace lunagrad {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 

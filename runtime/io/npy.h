@@ -8,8 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "runtime/core/tensor.h"
 #include "runtime/io/array_info.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <unordered_set>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/npy.h"

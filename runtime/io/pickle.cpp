@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/core/tensor.h"
 #include "runtime/io/array_info.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/memory_limit.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
-#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/batch.h"
 
 namespace lunagrad {

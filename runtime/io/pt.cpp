@@ -6,8 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"

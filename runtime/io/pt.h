@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/core/tensor.h"
 #include "runtime/io/array_info.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/memory_limit.h"
-#include "runtime/nesting.h"
+#include "runtime/core/memory_limit.h"
+#include "runtime/core/nesting.h"
 
 namespace lunagrad {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/io/input_file.h"
 
 namespace lunagrad {

@@ -1,8 +1,8 @@
 #include "runtime/io/tape_dot.h"
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/memory_limit.h"
 #include "runtime/io/graphviz.h"
-#include "runtime/memory_limit.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad {

@@ -2,7 +2,7 @@
 // The tape of a tensor as text for Graphviz. For the thread of the tensor.
 #include <string>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/io/disk_limit.h"
 #include "runtime/io/input_file.h"
 

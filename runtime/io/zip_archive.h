@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/tensor.h"
 #include "runtime/io/read_budget.h"
-#include "runtime/tensor.h"
 
 struct zip;
 struct zip_file;

@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "runtime/core/row_reduction.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
-#include "runtime/row_reduction.h"
 
 namespace lunagrad {
 

@@ -1,8 +1,8 @@
 #pragma once
 // What the dense ops (matmul, conv, pool, norm) share: contiguous operands and checks of operand types. Any
 // thread.
-#include "runtime/cpu/copy.h"
-#include "runtime/op.h"
+#include "runtime/core/op.h"
+#include "runtime/ops/elementwise/cpu/copy.h"
 
 namespace lunagrad {
 

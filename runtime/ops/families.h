@@ -1,7 +1,7 @@
 #pragma once
 // The families of operations: each file has a function that lists its records. families.cpp joins the lists
 // to all_ops().
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Counts of floating-point operations that the records of several families share. Pure functions of the
 // shapes of a call; any thread.
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 
@@ -21,7 +21,7 @@ inline constexpr int kRuleCount = 0
 #include "runtime/optimizer/optimizers.def"
     ;
 
-inline constexpr int kMostStates = 3;        // of a rule; gpu/shaders/optimizer.glsl has the same number
+inline constexpr int kMostStates = 3;  // of a rule; gpu/ops/optimizer/optimizer.glsl has the same number
 inline constexpr int kMostRuleNumbers = 14;  // numbers and derived values; what a GPU's push constants hold
 
 struct RuleState {

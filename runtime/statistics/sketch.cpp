@@ -3,9 +3,9 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
+#include "runtime/core/random.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
 
 namespace lunagrad {
 namespace {

@@ -8,10 +8,10 @@
 #include <span>
 #include <tuple>
 
-#include "runtime/context.h"
-#include "runtime/cpu/convert_kernels.h"
+#include "runtime/core/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "runtime/ops/elementwise/cpu/convert_kernels.h"
 
 namespace lunagrad {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "runtime/core/op.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/op.h"
 #include "runtime/ops.h"
 #include "runtime/statistics/summary_op.h"
 

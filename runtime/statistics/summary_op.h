@@ -1,6 +1,6 @@
 #pragma once
 // The op that summarizes tensors on their device. Constant: any thread.
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

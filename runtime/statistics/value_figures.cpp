@@ -1,6 +1,6 @@
 #include "runtime/statistics/value_figures.h"
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "runtime/called.h"
-#include "runtime/primitives.h"
+#include "runtime/core/called.h"
+#include "runtime/core/primitives.h"
 #include "runtime/tape/finite.h"
 
 namespace lunagrad {

@@ -8,7 +8,7 @@
 // of the tensors.
 #include <unordered_map>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

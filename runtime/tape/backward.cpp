@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/batching/batched.h"
-#include "runtime/primitives.h"
+#include "runtime/core/primitives.h"
 #include "runtime/tape/after.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/finite.h"

@@ -9,7 +9,7 @@
 // second run. For the thread of the tensors.
 #include <functional>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/core/primitives.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/primitives.h"
 
 namespace lunagrad {
 namespace {

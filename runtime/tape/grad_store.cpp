@@ -1,6 +1,6 @@
 #include "runtime/tape/grad_store.h"
 
-#include "runtime/primitives.h"
+#include "runtime/core/primitives.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad {

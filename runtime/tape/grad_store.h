@@ -4,7 +4,7 @@
 // forward pass alive. For the thread of the tensors.
 #include <map>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 

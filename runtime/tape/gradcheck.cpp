@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/numbers.h"
-#include "runtime/primitives.h"
+#include "runtime/core/numbers.h"
+#include "runtime/core/primitives.h"
 
 namespace lunagrad {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad {

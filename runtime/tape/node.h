@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

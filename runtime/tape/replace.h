@@ -3,7 +3,7 @@
 // module that moves to another device or changes its type replaces the data of its parameters, so that an
 // optimizer, a script's variable and the module still refer to the same parameter. For the thread of the
 // tensors.
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 

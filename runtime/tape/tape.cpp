@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/batching/batched.h"
-#include "runtime/block_ids.h"
+#include "runtime/core/block_ids.h"
 
 namespace lunagrad {
 namespace {

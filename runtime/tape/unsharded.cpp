@@ -1,6 +1,6 @@
 #include "runtime/tape/unsharded.h"
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/tape/replace.h"
 
 namespace lunagrad {

@@ -5,8 +5,8 @@
 // differentiated. For the thread of the tensors.
 #include <functional>
 
+#include "runtime/core/tensor.h"
 #include "runtime/tape/node.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad {
 

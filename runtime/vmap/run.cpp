@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "runtime/called.h"
+#include "runtime/core/called.h"
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/tape.h"

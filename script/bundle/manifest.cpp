@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/trust/inside.h"
 #include "script/trust/notary.h"

@@ -2,12 +2,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/zip_archive.h"
-#include "runtime/path_text.h"
 #include "script/bundle/manifest.h"
 #include "script/run/record.h"
 #include "script/trust/inside.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/trust/inside.h"
 
 namespace lunagrad {

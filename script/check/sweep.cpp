@@ -3,7 +3,7 @@
 #include <fstream>
 #include <set>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/bundle/bundle.h"
 #include "script/check/aside.h"
 #include "script/check/check.h"

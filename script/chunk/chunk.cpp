@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

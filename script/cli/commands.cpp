@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "runtime/numbers.h"
+#include "runtime/core/numbers.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {

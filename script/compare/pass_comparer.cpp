@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/numbers.h"
+#include "runtime/core/numbers.h"
 #include "runtime/ops.h"
 #include "script/compare/factors.h"
 

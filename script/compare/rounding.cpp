@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/numbers.h"
+#include "runtime/core/numbers.h"
 #include "runtime/ops.h"
 #include "script/compare/side.h"
 

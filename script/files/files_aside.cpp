@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

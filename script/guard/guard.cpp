@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/cpu/blas.h"
+#include "runtime/core/error.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/error.h"
+#include "runtime/ops/products/cpu/blas.h"
 #include "script/guard/landlock.h"
 #include "script/guard/sanitizers.h"
 #include "script/guard/system_calls.h"

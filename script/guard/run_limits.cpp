@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/resolved_path.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"

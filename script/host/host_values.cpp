@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {

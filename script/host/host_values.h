@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/op.h"
-#include "runtime/tensor.h"
+#include "runtime/core/op.h"
+#include "runtime/core/tensor.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {

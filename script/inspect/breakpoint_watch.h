@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/context.h"
-#include "runtime/op.h"
+#include "runtime/core/context.h"
+#include "runtime/core/op.h"
 #include "runtime/tape/finite.h"
 #include "runtime/tape/tape.h"
 #include "script/lua/function.h"

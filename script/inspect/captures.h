@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "runtime/small.h"
+#include "runtime/core/small.h"
 #include "runtime/tape/tape.h"
 
 namespace lunagrad {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "runtime/numbers.h"
+#include "runtime/core/numbers.h"
 #include "runtime/ops.h"
 #include "script/inspect/recompute.h"
 #include "script/inspect/without_listeners.h"

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 #include "runtime/tape/tape.h"
 #include "script/view/step_statistics.h"
 #include "script/view/tape.h"

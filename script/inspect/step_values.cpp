@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/ops.h"
 #include "script/inspect/recompute.h"
 #include "script/inspect/without_listeners.h"

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runtime/context.h"
-#include "runtime/figures.h"
+#include "runtime/core/context.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/path_text.h"
 #include "runtime/ops.h"
-#include "runtime/path_text.h"
 #include "runtime/tape/autocast.h"
 #include "script/inspect/kept_pass.h"
 #include "script/inspect/without_listeners.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 #include "runtime/statistics/value_figures.h"
 #include "runtime/tape/tape.h"
 #include "script/view/tape.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "runtime/memory_limit.h"
+#include "runtime/core/memory_limit.h"
+#include "runtime/core/waiting.h"
 #include "runtime/ops.h"
-#include "runtime/waiting.h"
 #include "script/inspect/breakpoint_watch.h"
 #include "script/inspect/statistics_watch.h"
 

@@ -12,8 +12,8 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/core/trace.h"
 #include "runtime/tape/tape.h"
-#include "runtime/trace.h"
 #include "script/inspect/step_values.h"
 #include "script/plan/plan_watch.h"
 #include "script/view/history.h"

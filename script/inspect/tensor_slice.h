@@ -4,7 +4,7 @@
 // takes some ten milliseconds for any size; only statistics read every element. For the tensor's thread.
 #include <stop_token>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 #include "script/view/value_slice.h"
 
 namespace lunagrad {

@@ -4,7 +4,7 @@
 // destroyed on that thread.
 #include <utility>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/tape/finite.h"
 
 namespace lunagrad {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 #include "script/leaks/owner_name.h"
 #include "script/leaks/script_places.h"
 

@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/core/tensor.h"
 #include "runtime/tape/node.h"
-#include "runtime/tensor.h"
 
 namespace lunagrad {
 

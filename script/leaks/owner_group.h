@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 #include "script/leaks/owner_name.h"
 #include "script/view/leaks.h"
 

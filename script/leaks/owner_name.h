@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad {
 

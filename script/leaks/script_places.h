@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 #include "script/chunk/chunk.h"
 
 namespace lunagrad {

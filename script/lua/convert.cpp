@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/dtype_names.h"
+#include "runtime/core/dtype_names.h"
 #include "script/lua/edge.h"
 
 namespace lunagrad {

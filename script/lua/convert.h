@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/op.h"
-#include "runtime/tensor.h"
+#include "runtime/core/op.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 

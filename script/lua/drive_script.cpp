@@ -6,7 +6,7 @@
 #include <lua.hpp>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

@@ -11,10 +11,10 @@
 #include <memory>
 #include <string>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
-#include "runtime/trace.h"
-#include "runtime/waiting.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
+#include "runtime/core/trace.h"
+#include "runtime/core/waiting.h"
 #include "script/files/file_limits.h"
 #include "script/lua/guard.h"
 #include "script/lua/state.h"

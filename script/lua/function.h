@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/error.h"
-#include "runtime/tensor.h"
+#include "runtime/core/error.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 

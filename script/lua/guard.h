@@ -6,7 +6,7 @@
 #include <exception>
 #include <lua.hpp>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 

@@ -1,6 +1,6 @@
 #include "script/lua/kept.h"
 
-#include "runtime/nesting.h"
+#include "runtime/core/nesting.h"
 #include "script/lua/convert.h"
 
 namespace lunagrad {

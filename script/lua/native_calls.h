@@ -7,7 +7,7 @@
 #include <lua.hpp>
 #include <utility>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad {
 

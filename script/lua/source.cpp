@@ -8,7 +8,7 @@
 #include <lua.hpp>
 #include <memory>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/lua/state.h"
 
 namespace lunagrad {

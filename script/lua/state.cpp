@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "runtime/memory_limit.h"
-#include "runtime/ref.h"
+#include "runtime/core/memory_limit.h"
+#include "runtime/core/ref.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
 #include "script/lua/sandbox.h"

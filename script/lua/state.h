@@ -13,8 +13,8 @@
 #include <lua.hpp>
 #include <string>
 
-#include "runtime/error.h"
-#include "runtime/trace.h"
+#include "runtime/core/error.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad {
 

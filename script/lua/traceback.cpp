@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/memory_limit.h"
+#include "runtime/core/memory_limit.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
 #include "script/lua/hint.h"

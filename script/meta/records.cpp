@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 #include "script/meta/annotations.h"
 #include "script/meta/signature.h"
 

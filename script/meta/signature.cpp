@@ -4,8 +4,8 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "runtime/figures.h"
-#include "runtime/in_place.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/in_place.h"
 
 namespace lunagrad {
 namespace {

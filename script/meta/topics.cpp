@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/core/op.h"
 #include "runtime/io/format.h"
-#include "runtime/op.h"
 #include "script/meta/library.h"
 #include "script/meta/signature.h"
 

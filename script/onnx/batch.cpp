@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "onnx.pb.h"
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad::onnx_export {
 namespace {

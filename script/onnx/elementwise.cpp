@@ -1,5 +1,6 @@
 // Writes rows of elementwise.def as ONNX nodes: evaluates a row's expression with functions that add nodes,
-// in place of the functions of ops/vocabulary.h. A row for which ONNX has an operator becomes that operator.
+// in place of the functions of ops/elementwise/vocabulary.h. A row for which ONNX has an operator becomes
+// that operator.
 #include "runtime/elementwise/elementwise.h"
 
 #include <cmath>

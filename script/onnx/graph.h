@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/tensor.h"
-#include "runtime/trace.h"
+#include "runtime/core/tensor.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad::onnx_messages {
 class ModelProto;

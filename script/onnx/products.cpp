@@ -1,5 +1,5 @@
 // Matrix products and convolutions.
-#include "runtime/ops/activation.h"
+#include "runtime/ops/elementwise/activation.h"
 #include "script/onnx/rule.h"
 
 namespace lunagrad::onnx_export {

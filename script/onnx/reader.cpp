@@ -7,7 +7,7 @@
 #include <set>
 
 #include "onnx.pb.h"
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/array_info.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/context.h"
-#include "runtime/op.h"
+#include "runtime/core/context.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad::onnx_export {
 

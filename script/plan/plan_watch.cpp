@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad {
 namespace {

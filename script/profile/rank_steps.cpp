@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

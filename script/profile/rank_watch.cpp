@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 
 namespace lunagrad {
 namespace {

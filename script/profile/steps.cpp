@@ -4,8 +4,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include "runtime/error.h"
-#include "runtime/op.h"
+#include "runtime/core/error.h"
+#include "runtime/core/op.h"
 #include "script/profile/watch.h"
 
 namespace lunagrad {

@@ -5,9 +5,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
-#include "runtime/op.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 namespace {

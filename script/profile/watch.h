@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/core/trace.h"
+#include "runtime/core/work_times.h"
 #include "runtime/tape/tape.h"
-#include "runtime/trace.h"
-#include "runtime/work_times.h"
 #include "script/view/profile.h"
 
 namespace lunagrad {

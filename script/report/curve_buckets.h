@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/smoother.h"
+#include "script/view/smoother.h"
 
 namespace lunagrad {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "runtime/io/json_text.h"
 #include "script/report/run_file.h"
 #include "script/report/run_report.h"

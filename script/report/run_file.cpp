@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/descriptor.h"
 
 namespace lunagrad {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/report/run_file.h"
 #include "script/run/json.h"
 #include "script/run/notes.h"

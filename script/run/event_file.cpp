@@ -12,7 +12,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/disk_limit.h"
 
 namespace lunagrad {

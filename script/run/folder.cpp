@@ -17,7 +17,7 @@
 #include <sstream>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/disk_limit.h"
 #include "script/run/json.h"

@@ -5,8 +5,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/path_text.h"
 #include "runtime/io/checksum.h"
-#include "runtime/path_text.h"
 
 namespace lunagrad {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 namespace {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/view/run.h"
 
 namespace lunagrad {

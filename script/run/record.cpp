@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/trust/inside.h"
 

@@ -8,7 +8,8 @@
 #include <lua.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
+#include "runtime/core/path_text.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/world.h"
 #include "runtime/io/atomic_file.h"
@@ -16,7 +17,6 @@
 #include "runtime/io/disk_limit.h"
 #include "runtime/io/sha256.h"
 #include "runtime/ops.h"
-#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/run/json_line.h"
 #include "script/run/record.h"

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/core/tensor.h"
 #include "runtime/statistics/statistics.h"
-#include "runtime/tensor.h"
 #include "script/run/event_file.h"
 #include "script/run/folder.h"
 #include "script/run/git.h"

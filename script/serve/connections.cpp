@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

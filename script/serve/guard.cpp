@@ -8,7 +8,7 @@
 #include <array>
 #include <cctype>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 

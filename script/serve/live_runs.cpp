@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "runtime/error.h"
-#include "runtime/path_text.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "script/report/run_file.h"
 #include "script/run/json.h"
 #include "script/run/notes.h"

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/report/page.h"
 #include "script/run/json.h"
 #include "script/serve/guard.h"

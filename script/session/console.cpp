@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
 #include "script/lua/function.h"

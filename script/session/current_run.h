@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "script/run/run.h"
 
 namespace lunagrad {

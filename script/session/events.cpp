@@ -1,7 +1,7 @@
 #include "script/session/events.h"
 
+#include "runtime/core/error.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 
 namespace lunagrad {
 namespace {

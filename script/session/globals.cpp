@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 #include "script/chunk/mistakes.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"

@@ -19,7 +19,7 @@
 #include <set>
 #include <thread>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/host/host_values.h"
 #include "script/session.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "script/lua/native_calls.h"
 #include "script/lua/state.h"
 #include "script/run/run.h"

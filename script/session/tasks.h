@@ -4,7 +4,7 @@
 // script's Context is restored after it. For the session's thread; it has no lock.
 #include <functional>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "script/session/events.h"
 #include "script/session/run_control.h"
 #include "script/session/script_state.h"

@@ -5,8 +5,8 @@
 // session's thread and has no lock.
 #include <set>
 
-#include "runtime/context.h"
-#include "runtime/op.h"
+#include "runtime/core/context.h"
+#include "runtime/core/op.h"
 #include "script/inspect/batch_watch.h"
 #include "script/inspect/captures.h"
 #include "script/inspect/finite_sentry.h"

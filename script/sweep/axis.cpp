@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad::sweep {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad::sweep {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad::sweep {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"

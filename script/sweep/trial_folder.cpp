@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"

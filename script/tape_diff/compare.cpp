@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/record.h"
 #include "script/tape_diff/read.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "script/tape_diff/changes.h"
 #include "script/tape_diff/match.h"
 #include "script/tape_diff/moves.h"

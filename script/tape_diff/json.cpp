@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/path_text.h"
+#include "runtime/core/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {

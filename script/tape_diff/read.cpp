@@ -8,9 +8,9 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
 

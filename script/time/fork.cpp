@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/record.h"
 #include "script/time/keyframe_folder.h"
 

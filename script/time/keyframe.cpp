@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/array_info.h"
 #include "runtime/io/checksum.h"
 #include "runtime/io/read_budget.h"

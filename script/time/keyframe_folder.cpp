@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/trace.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/disk_limit.h"
 #include "runtime/io/input_file.h"
-#include "runtime/trace.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

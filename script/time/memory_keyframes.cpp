@@ -1,6 +1,6 @@
 #include "script/time/memory_keyframes.h"
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad {
 

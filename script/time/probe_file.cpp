@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {

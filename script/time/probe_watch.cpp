@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
 #include "script/lua/function.h"

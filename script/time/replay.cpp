@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/used_files.h"
 #include "script/time/keyframe_folder.h"
 #include "script/trust/marks.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/io/checksum.h"
 #include "runtime/ops.h"
 #include "script/lua/kept.h"

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/dtype.h"
-#include "runtime/shape.h"
+#include "runtime/core/dtype.h"
+#include "runtime/core/shape.h"
 
 namespace lunagrad {
 

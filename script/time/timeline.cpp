@@ -6,11 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/run/run.h"
 #include "script/time/keyframe.h"
 #include "script/trust/inside.h"

@@ -9,10 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/json_text.h"
-#include "runtime/path_text.h"
 #include "script/trust/inside.h"
 
 namespace lunagrad {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <mutex>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/descriptor.h"
 
 namespace lunagrad {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 namespace {

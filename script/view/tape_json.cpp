@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/path_text.h"
+#include "runtime/core/path_text.h"
 
 namespace lunagrad {
 namespace {

@@ -16,8 +16,8 @@
 #include <random>
 #include <sstream>
 
+#include "runtime/core/error.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/error.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/session.h"
 #include "script/time/memory_keyframes.h"

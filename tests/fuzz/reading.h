@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/context.h"
-#include "runtime/memory_limit.h"
+#include "runtime/core/context.h"
+#include "runtime/core/memory_limit.h"
 #include "script/lua/edge.h"
 #include "script/lua/state.h"
 #include "tests/fuzz/mutator.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "gpu/context.h"
+#include "gpu/vulkan/context.h"
 
 namespace lunagrad::tests {
 

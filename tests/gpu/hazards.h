@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/stream.h"
+#include "gpu/vulkan/stream.h"
 
 namespace lunagrad::tests {
 

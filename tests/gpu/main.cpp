@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "gpu/gpu.h"
-#include "runtime/device.h"
+#include "runtime/core/device.h"
 #include "tests/gpu/faults.h"
 
 int main(int argc, char** argv) {

@@ -2,8 +2,8 @@
 #include <limits>
 #include <regex>
 
-#include "gpu/device.h"
-#include "runtime/work_times.h"
+#include "gpu/device/device.h"
+#include "runtime/core/work_times.h"
 #include "tests/gpu/compare.h"
 #include "tests/support/activations.h"
 #include "tests/support/same_bits.h"

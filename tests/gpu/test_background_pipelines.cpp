@@ -6,9 +6,9 @@
 #include <chrono>
 #include <future>
 
-#include "gpu/background_pipelines.h"
-#include "gpu/device.h"
-#include "gpu/pipeline_list.h"
+#include "gpu/device/device.h"
+#include "gpu/vulkan/background_pipelines.h"
+#include "gpu/vulkan/pipeline_list.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/faults.h"

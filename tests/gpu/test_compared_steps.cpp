@@ -2,7 +2,7 @@
 // where it is made.
 #include <map>
 
-#include "gpu/kernels.h"
+#include "gpu/ops/kernels.h"
 #include "tests/gpu/run_sample.h"
 #include "tests/samples/networks.h"
 #include "tests/support/compared_step.h"

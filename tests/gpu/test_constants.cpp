@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "gpu/pipeline_maker.h"
+#include "gpu/vulkan/pipeline_maker.h"
 #include "shaders/constants.h"
 
 namespace lunagrad::tests {

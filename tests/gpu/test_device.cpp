@@ -1,5 +1,5 @@
 // The order of work, memory, and errors of the Vulkan device.
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "runtime/elementwise/elementwise.h"
 #include "tests/gpu/compare.h"
 

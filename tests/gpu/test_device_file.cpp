@@ -1,8 +1,8 @@
 // The files that are kept for a device.
 #include <filesystem>
 
-#include "gpu/device.h"
-#include "gpu/device_file.h"
+#include "gpu/device/device.h"
+#include "gpu/vulkan/device_file.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"

@@ -1,9 +1,9 @@
 // The rates of devices, and the tiles, parts and work groups that are derived from them and from a device's
 // limits. Devices are descriptions; none is opened, except to measure one.
-#include "gpu/device.h"
-#include "gpu/device_rates.h"
-#include "gpu/kernels/attention_tiles.h"
-#include "gpu/kernels/product.h"
+#include "gpu/device/device.h"
+#include "gpu/ops/nn/attention_tiles.h"
+#include "gpu/ops/products/product.h"
+#include "gpu/rates/device_rates.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/hardware.h"
 #include "tests/support/files.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "tests/gpu/compare.h"
 #include "tests/support/files.h"
 #include "tests/support/recorder.h"

@@ -2,7 +2,7 @@
 // its work was lost.
 #include <cstdlib>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/faults.h"
 #include "tests/gpu/upload_queue.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "runtime/deferral/defer.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"

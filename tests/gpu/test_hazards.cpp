@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hazards.h"
 #include "tests/gpu/run_sample.h"

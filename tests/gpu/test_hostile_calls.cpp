@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "runtime/memory_limit.h"
+#include "runtime/core/memory_limit.h"
 #include "tests/gpu/compare.h"
 #include "tests/samples/hostile_calls.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "gpu/portable_matrices.h"
+#include "gpu/vulkan/portable_matrices.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {

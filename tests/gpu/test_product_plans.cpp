@@ -2,10 +2,10 @@
 #include <fstream>
 #include <utility>
 
-#include "gpu/device.h"
-#include "gpu/product_table.h"
+#include "gpu/device/device.h"
+#include "gpu/rates/product_table.h"
+#include "runtime/core/product_planner.h"
 #include "runtime/io/atomic_file.h"
-#include "runtime/product_planner.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"

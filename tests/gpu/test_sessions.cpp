@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "runtime/ops.h"
 #include "script/inspect/finite_sentry.h"
 #include "tests/gpu/compare.h"

@@ -1,8 +1,8 @@
 // Summaries of many tensors in one pass on the device, against the CPU.
 #include <cmath>
 
+#include "runtime/core/work_times.h"
 #include "runtime/statistics/summary.h"
-#include "runtime/work_times.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {

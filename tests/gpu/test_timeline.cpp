@@ -1,6 +1,6 @@
 // A timeline whose driver fails to wait.
-#include "gpu/timeline.h"
-#include "runtime/error.h"
+#include "gpu/vulkan/timeline.h"
+#include "runtime/core/error.h"
 #include "tests/gpu/hardware.h"
 
 namespace lunagrad::tests {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
+#include "runtime/core/work_times.h"
 #include "runtime/ops.h"
-#include "runtime/work_times.h"
 
 using namespace lunagrad;
 

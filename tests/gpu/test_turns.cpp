@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {

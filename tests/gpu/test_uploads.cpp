@@ -1,6 +1,6 @@
 // Large copies to the device on the upload queue: the values are correct, and work that uses the same memory
 // waits.
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"
 #include "tests/gpu/hazards.h"

@@ -1,5 +1,5 @@
 #pragma once
-#include "gpu/context.h"
+#include "gpu/vulkan/context.h"
 
 namespace lunagrad::tests {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Groups wait for their shaders while it lives, instead of running their members one by one until these are
 // compiled.
-#include "gpu/kernels/fused.h"
+#include "gpu/groups/fused.h"
 
 namespace lunagrad::tests {
 

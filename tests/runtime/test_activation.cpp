@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "runtime/core/random.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
 #include "runtime/tape/tape.h"
 #include "tests/support/activations.h"
 #include "tests/support/same_bits.h"

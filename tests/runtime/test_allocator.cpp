@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/device.h"
-#include "runtime/error.h"
+#include "runtime/core/device.h"
+#include "runtime/core/error.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 

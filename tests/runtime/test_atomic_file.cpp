@@ -11,7 +11,7 @@
 #include <functional>
 #include <thread>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/io/npz.h"
 #include "runtime/ops.h"
 #include "tests/support/files.h"

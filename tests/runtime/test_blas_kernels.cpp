@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "runtime/cpu/blas_kernels.h"
 #include "runtime/ops.h"
+#include "runtime/ops/products/cpu/blas_kernels.h"
 
 extern "C" {
 [[gnu::weak]] void gotoblas_dynamic_init();

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/cpu/conv.h"
+#include "runtime/core/random.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
+#include "runtime/ops/nn/cpu/conv.h"
 #include "runtime/tape/tape.h"
 
 using namespace lunagrad;

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/cpu/convert_kernels.h"
 #include "runtime/ops.h"
+#include "runtime/ops/elementwise/cpu/convert_kernels.h"
 
 using namespace lunagrad;
 

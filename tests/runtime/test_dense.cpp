@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/core/random.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
 #include "runtime/tape/tape.h"
 #include "tests/support/timing.h"
 

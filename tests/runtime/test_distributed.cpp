@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/block.h"
 #include "runtime/dist/reduce.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 #include "runtime/ops.h"
 #include "runtime/tape/after.h"
 #include "runtime/tape/tape.h"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/copy.h"
-#include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
+#include "runtime/ops/elementwise/cpu/copy.h"
+#include "runtime/ops/elementwise/cpu/elementwise_kernels.h"
 #include "runtime/tape/tape.h"
 #include "tests/support/message_of.h"
 

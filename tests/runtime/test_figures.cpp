@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 
 using namespace lunagrad;
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "runtime/core/memory_limit.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "tests/samples/hostile_calls.h"
 

@@ -5,6 +5,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/memory_limit.h"
+#include "runtime/core/tensor.h"
 #include "runtime/io/csv.h"
 #include "runtime/io/format.h"
 #include "runtime/io/idx.h"
@@ -13,8 +15,6 @@
 #include "runtime/io/png.h"
 #include "runtime/io/pt.h"
 #include "runtime/io/safetensors.h"
-#include "runtime/memory_limit.h"
-#include "runtime/tensor.h"
 #include "tests/support/gzip_bytes.h"
 #include "tests/support/pickle_bytes.h"
 #include "tests/support/resident.h"

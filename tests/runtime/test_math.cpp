@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-#include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/elementwise/elementwise.h"
+#include "runtime/ops/elementwise/cpu/elementwise_kernels.h"
 
 using namespace lunagrad;
 

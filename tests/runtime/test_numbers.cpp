@@ -6,9 +6,9 @@
 #include <set>
 #include <thread>
 
-#include "runtime/block_ids.h"
-#include "runtime/device.h"
-#include "runtime/numbers.h"
+#include "runtime/core/block_ids.h"
+#include "runtime/core/device.h"
+#include "runtime/core/numbers.h"
 
 using namespace lunagrad;
 

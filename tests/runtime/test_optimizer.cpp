@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/core/random.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
 #include "runtime/tape/tape.h"
 
 namespace lunagrad {

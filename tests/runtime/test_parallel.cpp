@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/error.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 

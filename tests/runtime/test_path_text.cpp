@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "runtime/path_text.h"
+#include "runtime/core/path_text.h"
 
 using namespace lunagrad;
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/io/prefetch.h"
 #include "runtime/ops.h"
 #include "tests/support/png_bytes.h"

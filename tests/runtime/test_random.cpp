@@ -8,8 +8,8 @@
 #include <set>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/cpu/random.h"
 #include "runtime/ops.h"
+#include "runtime/ops/random/cpu/random.h"
 #include "runtime/tape/tape.h"
 
 using namespace lunagrad;

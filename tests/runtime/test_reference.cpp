@@ -11,8 +11,8 @@
 #include <set>
 
 #include "folders.h"
-#include "runtime/dtype_names.h"
-#include "runtime/numbers.h"
+#include "runtime/core/dtype_names.h"
+#include "runtime/core/numbers.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "tests/samples/reference_file.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 
-#include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "runtime/ops/elementwise/cpu/copy.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
 

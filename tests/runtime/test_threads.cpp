@@ -8,7 +8,7 @@
 #include <csignal>
 #include <thread>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "tests/samples/hostile_calls.h"

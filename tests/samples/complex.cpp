@@ -1,5 +1,5 @@
+#include "runtime/core/trace.h"
 #include "runtime/elementwise/elementwise.h"
-#include "runtime/trace.h"
 #include "tests/samples/samples.h"
 
 namespace lunagrad::tests {

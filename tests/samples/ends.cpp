@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "runtime/dtype_names.h"
+#include "runtime/core/dtype_names.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "tests/samples/reference_file.h"

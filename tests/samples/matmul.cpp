@@ -1,4 +1,4 @@
-#include "runtime/trace.h"
+#include "runtime/core/trace.h"
 #include "tests/samples/samples.h"
 
 namespace lunagrad::tests {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "runtime/dtype_names.h"
+#include "runtime/core/dtype_names.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "tests/samples/samples.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "runtime/core/random.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
 
 namespace lunagrad::tests {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/numbers.h"  // for tests that compare elements
-#include "runtime/op.h"
+#include "runtime/core/numbers.h"  // for tests that compare elements
+#include "runtime/core/op.h"
 
 namespace lunagrad::tests {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/cpu/bf16_kernels.h"
+#include "runtime/core/random.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
+#include "runtime/ops/products/cpu/bf16_kernels.h"
 
 namespace lunagrad::tests {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad::tests {
 

@@ -2,9 +2,9 @@
 // The peak memory of a test's ops.
 #include <algorithm>
 
-#include "runtime/context.h"
-#include "runtime/device.h"
-#include "runtime/trace.h"
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
+#include "runtime/core/trace.h"
 
 namespace lunagrad::tests {
 

@@ -4,8 +4,8 @@
 #include <random>
 #include <string>
 
-#include "runtime/context.h"
-#include "runtime/error.h"
+#include "runtime/core/context.h"
+#include "runtime/core/error.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 

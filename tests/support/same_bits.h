@@ -3,7 +3,7 @@
 #include <cmath>
 #include <complex>
 
-#include "runtime/tensor.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad::tests {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::tests {

@@ -6,8 +6,8 @@
 #include <random>
 #include <utility>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 #include "script/bundle/bundle.h"
 #include "script/run/record.h"
 #include "script/sweep/plan.h"

@@ -14,9 +14,9 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/terminal_text.h"
 #include "runtime/io/atomic_file.h"
-#include "runtime/terminal_text.h"
 #include "script/run/folder.h"
 #include "ui/base/redraw.h"
 #include "ui/window/input.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/app/drive_actions.h"
 #include "ui/app/drive_keys.h"

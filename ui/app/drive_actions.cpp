@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/smoother.h"
+#include "script/view/smoother.h"
 
 namespace lunagrad {
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "runtime/device.h"
+#include "runtime/core/device.h"
 
 namespace lunagrad {
 

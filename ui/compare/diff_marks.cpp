@@ -4,8 +4,8 @@
 #include <array>
 #include <unordered_map>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

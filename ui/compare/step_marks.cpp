@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 

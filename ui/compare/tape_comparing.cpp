@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/report/tape_diff_page.h"
 #include "script/tape_diff/read.h"

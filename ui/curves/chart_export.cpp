@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/recorded.h"
 

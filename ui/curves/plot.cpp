@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/redraw.h"
 #include "ui/curves/plot_legend.h"
 #include "ui/window/theme.h"

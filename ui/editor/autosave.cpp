@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 
 namespace lunagrad {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/lua/source.h"
 
 namespace lunagrad {

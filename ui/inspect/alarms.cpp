@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

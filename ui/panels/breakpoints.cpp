@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "script/meta/explain.h"
 #include "ui/base/disk_thread.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/inspect/batch_probe.h"
 #include "ui/inspect/batch_shapes.h"
 #include "ui/widgets/value_view.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/lua/source.h"
 #include "ui/base/redraw.h"
 #include "ui/editor/completion.h"

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/device.h"
-#include "runtime/figures.h"
+#include "runtime/core/device.h"
+#include "runtime/core/figures.h"
 #include "ui/base/device_list.h"
 #include "ui/base/redraw.h"
 #include "ui/window/theme.h"

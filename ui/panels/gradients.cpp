@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/curves/distribution_map.h"
 #include "ui/curves/flow_chart.h"

@@ -1,6 +1,6 @@
 // History: the changes that lg.surgery made to the running model, with undo and redo. A click goes to the
 // state after a change.
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 

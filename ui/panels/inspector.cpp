@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/panels/tensor_pane.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"

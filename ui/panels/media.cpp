@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/axis_scale.h"
 #include "ui/base/counted.h"
 #include "ui/widgets/value_view.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/window/input.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"

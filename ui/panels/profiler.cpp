@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/trace.h"
 #include "runtime/io/atomic_file.h"
-#include "runtime/trace.h"
 #include "ui/base/counted.h"
 #include "ui/panels/profile/groups.h"
 #include "ui/panels/profile/owners.h"

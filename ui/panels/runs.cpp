@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "script/report/export.h"
 #include "script/run/notes.h"
 #include "ui/base/redraw.h"

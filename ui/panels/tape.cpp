@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"

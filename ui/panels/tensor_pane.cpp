@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/window/outlined.h"

@@ -2,7 +2,7 @@
 // the memory of kept steps and keyframes.
 #include <algorithm>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/panels/time/fork_form.h"
 #include "ui/panels/time/probe_list.h"

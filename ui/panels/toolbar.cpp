@@ -11,7 +11,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
 #include "ui/window/outlined.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 namespace {

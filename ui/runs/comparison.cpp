@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/runs/journal.h"
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/notes.h"
 #include "script/sweep/plan.h"
 #include "ui/runs/journal.h"

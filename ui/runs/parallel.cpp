@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 
 namespace lunagrad {
 namespace {

@@ -1,6 +1,6 @@
 #include "ui/runs/recorded.h"
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/record.h"
 #include "ui/runs/journal.h"
 

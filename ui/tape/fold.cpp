@@ -6,7 +6,7 @@
 #include <limits>
 #include <string_view>
 
-#include "runtime/hash.h"
+#include "runtime/core/hash.h"
 
 namespace lunagrad {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 
 namespace lunagrad {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "runtime/hash.h"
+#include "runtime/core/hash.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

@@ -2,7 +2,7 @@
 // The families that colour the ops, and one-line descriptions from the op records. Pure; any thread.
 #include <string_view>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

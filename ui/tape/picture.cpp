@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "runtime/hash.h"
+#include "runtime/core/hash.h"
 #include "ui/graph/sideways.h"
 #include "ui/tape/op_family.h"
 #include "ui/widgets/value_view.h"

@@ -1,6 +1,6 @@
 #include "ui/tape/search.h"
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/tape/model.h"
 

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/time/replay.h"
 
 namespace lunagrad {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "script/guard/run_limits.h"
 #include "ui/runs/journal.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"

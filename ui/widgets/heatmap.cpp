@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 

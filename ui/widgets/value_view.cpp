@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/widgets/tip.h"
 #include "ui/window/theme.h"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/window/draw_threads.h"
 #include "ui/window/texture_store.h"

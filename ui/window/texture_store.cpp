@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "texture.frag.h"
 #include "texture.vert.h"
 

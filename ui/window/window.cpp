@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

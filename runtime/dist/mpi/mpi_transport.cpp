@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/transport.h"
-#include "runtime/error.h"
 
 namespace lunagrad::dist {
 namespace {

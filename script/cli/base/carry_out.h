@@ -3,7 +3,7 @@
 // the exit code of its kind; a UsageError returns the exit code for wrong usage. For the main thread.
 #include <iostream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/params.h"
 #include "script/session.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/session.h"
 
 namespace lunagrad {

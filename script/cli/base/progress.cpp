@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/figures.h"
-#include "runtime/terminal_text.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/terminal_text.h"
 
 namespace lunagrad {
 namespace {

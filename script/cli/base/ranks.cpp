@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 #include "runtime/io/own_file.h"
 #include "script/launch_ranks.h"
 

@@ -1,6 +1,6 @@
 #include "script/cli/base/run_flags.h"
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

@@ -11,15 +11,15 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/device.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
+#include "runtime/core/terminal_text.h"
+#include "runtime/core/work_times.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/device.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
-#include "runtime/path_text.h"
-#include "runtime/terminal_text.h"
-#include "runtime/work_times.h"
 #include "script/cli/base/leak_table.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 
 namespace lunagrad {
 

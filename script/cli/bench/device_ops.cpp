@@ -7,9 +7,9 @@
 #include <ostream>
 #include <set>
 
-#include "runtime/context.h"
-#include "runtime/device.h"
-#include "runtime/trace.h"
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
+#include "runtime/core/trace.h"
 #include "script/cli/bench/rows.h"
 
 namespace lunagrad {

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "runtime/core/dtype_names.h"
+#include "runtime/core/trace.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/dtype_names.h"
 #include "runtime/ops.h"
-#include "runtime/trace.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/bench/rows.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 
 namespace lunagrad {
 

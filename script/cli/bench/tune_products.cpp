@@ -1,6 +1,6 @@
 #include "script/cli/bench/tune_products.h"
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 
 namespace lunagrad {
 namespace {

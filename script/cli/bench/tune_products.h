@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/context.h"
-#include "runtime/dtype.h"
+#include "runtime/core/context.h"
+#include "runtime/core/dtype.h"
 
 namespace lunagrad {
 

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <set>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/chunk/classes.h"
 #include "script/chunk/fields.h"
 #include "script/chunk/globals.h"

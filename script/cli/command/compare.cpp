@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/format.h"
 #include "runtime/ops.h"
 #include "script/cli/base/carry_out.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
-#include "runtime/path_text.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"

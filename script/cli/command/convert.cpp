@@ -4,8 +4,8 @@
 #include <iostream>
 #include <memory>
 
-#include "runtime/dtype_names.h"
-#include "runtime/error.h"
+#include "runtime/core/dtype_names.h"
+#include "runtime/core/error.h"
 #include "runtime/io/format.h"
 #include "runtime/ops.h"
 #include "script/cli/base/carry_out.h"

@@ -2,7 +2,7 @@
 #include <iostream>
 #include <memory>
 
-#include "runtime/device.h"
+#include "runtime/core/device.h"
 #include "script/cli/bench/device_ops.h"
 #include "script/cli/command/all.h"
 

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <iostream>
 
+#include "runtime/core/device.h"
+#include "runtime/core/error.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/device.h"
-#include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/ops.h"
 #include "script/cli/command/all.h"

@@ -5,11 +5,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
+#include "runtime/core/terminal_text.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
-#include "runtime/path_text.h"
-#include "runtime/terminal_text.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"

@@ -12,8 +12,8 @@
 #include <optional>
 #include <system_error>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 #include "runtime/io/own_file.h"
 #include "script/cli/command/all.h"
 #include "script/run/record.h"

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 #include "script/cli/base/line_editor.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/command/all.h"

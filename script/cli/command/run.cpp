@@ -2,7 +2,7 @@
 #include <iostream>
 #include <memory>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"

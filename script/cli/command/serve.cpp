@@ -6,7 +6,7 @@
 #include <iostream>
 #include <memory>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/command/all.h"

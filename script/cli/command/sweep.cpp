@@ -6,8 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/figures.h"
-#include "runtime/path_text.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/path_text.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/base/table.h"

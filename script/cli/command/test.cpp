@@ -10,9 +10,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
-#include "runtime/path_text.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/runner.h"
 #include "script/cli/base/signals.h"

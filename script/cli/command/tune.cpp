@@ -7,8 +7,8 @@
 #include <iterator>
 #include <vector>
 
+#include "runtime/core/product_planner.h"
 #include "runtime/ops.h"
-#include "runtime/product_planner.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/bench/tune_products.h"
 #include "script/session.h"

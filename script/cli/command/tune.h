@@ -1,6 +1,7 @@
 #pragma once
 // `lunagrad bench --tune`: measures which plan of each of many matrix products is the fastest on a device,
-// and saves it for later runs (runtime/product_planner.h). Runs on the calling thread, with its own context.
+// and saves it for later runs (runtime/core/product_planner.h). Runs on the calling thread, with its own
+// context.
 #include <string>
 
 namespace lunagrad {

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 #include "script/cli/base/carry_out.h"

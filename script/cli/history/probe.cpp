@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/replaying.h"
 #include "script/cli/base/table.h"

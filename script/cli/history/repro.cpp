@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"

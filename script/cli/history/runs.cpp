@@ -14,11 +14,11 @@
 #include <set>
 #include <span>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
-#include "runtime/path_text.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"

@@ -9,8 +9,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/progress.h"

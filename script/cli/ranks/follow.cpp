@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <thread>
 
+#include "runtime/core/error.h"
+#include "runtime/core/terminal_text.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
-#include "runtime/terminal_text.h"
 #include "script/cli/ranks/rank_warnings.h"
 #include "script/run/order.h"
 #include "script/session.h"

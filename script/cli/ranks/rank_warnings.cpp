@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 
 namespace lunagrad {
 namespace {

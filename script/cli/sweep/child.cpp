@@ -13,8 +13,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/error.h"
 #include "runtime/dist/world.h"
-#include "runtime/error.h"
 #include "runtime/io/json_text.h"
 
 namespace lunagrad::sweep {

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <set>
 
-#include "runtime/error.h"
-#include "runtime/figures.h"
-#include "runtime/terminal_text.h"
+#include "runtime/core/error.h"
+#include "runtime/core/figures.h"
+#include "runtime/core/terminal_text.h"
 #include "script/cli/base/progress.h"
 
 namespace lunagrad::sweep {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/own_file.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/sweep/child.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/cli/base/run_flags.h"
 #include "script/run/params.h"

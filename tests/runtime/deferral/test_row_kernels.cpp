@@ -1,8 +1,8 @@
 // Norms, running sums and their gradients in groups have the bits of eager calls.
 #include <doctest/doctest.h>
 
+#include "runtime/core/row_reduction.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/row_reduction.h"
 #include "tests/support/deferred.h"
 #include "tests/support/row_programs.h"
 

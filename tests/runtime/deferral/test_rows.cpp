@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "runtime/core/row_reduction.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/row_reduction.h"
 #include "tests/support/deferred.h"
 #include "tests/support/row_programs.h"
 #include "tests/support/timing.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/bundle/manifest.h"
 #include "script/trust/inside.h"
 #include "tests/script/trust/folders.h"

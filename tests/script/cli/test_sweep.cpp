@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/sweep/axis.h"
 #include "script/sweep/legs.h"
 #include "tests/support/message_of.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runtime/terminal_text.h"
+#include "runtime/core/terminal_text.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad;

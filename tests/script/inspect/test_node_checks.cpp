@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "runtime/device.h"
+#include "runtime/core/device.h"
 #include "tests/support/recorder.h"
 
 using namespace lunagrad;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/op.h"
+#include "runtime/core/op.h"
 #include "runtime/ops.h"
 #include "runtime/statistics/summary_op.h"
 #include "tests/support/recorder.h"

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <limits>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/ops.h"
 #include "script/inspect/tensor_slice.h"
 

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "folders.h"
-#include "runtime/context.h"
-#include "runtime/device.h"
+#include "runtime/core/context.h"
+#include "runtime/core/device.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "script/lua/convert.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "folders.h"
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "script/lua/state.h"
 
 using namespace lunagrad;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "runtime/core/op.h"
 #include "runtime/io/format.h"
-#include "runtime/op.h"
 #include "script/meta/explain.h"
 #include "script/meta/help.h"
 #include "script/meta/signature.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"

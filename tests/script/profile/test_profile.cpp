@@ -6,9 +6,9 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/op.h"
+#include "runtime/core/trace.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/op.h"
-#include "runtime/trace.h"
 #include "script/profile/watch.h"
 #include "tests/support/recorder.h"
 #include "tests/support/timing.h"

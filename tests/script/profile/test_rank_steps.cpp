@@ -1,7 +1,7 @@
 // The notes of ranks with separate clocks become one step with times of one clock.
 #include <doctest/doctest.h>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/profile/rank_steps.h"
 
 using namespace lunagrad;

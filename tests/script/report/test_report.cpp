@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "runtime/smoother.h"
 #include "script/report/curve_buckets.h"
 #include "script/report/run_report.h"
 #include "script/run/record.h"
+#include "script/view/smoother.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad;

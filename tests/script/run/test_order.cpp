@@ -1,7 +1,7 @@
 // The commands that the window's rank sends to the other ranks.
 #include <doctest/doctest.h>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/run/order.h"
 
 using namespace lunagrad;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/path_text.h"
+#include "runtime/core/path_text.h"
 #include "script/run/record.h"
 #include "script/run/used_files.h"
 #include "tests/support/program.h"

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <thread>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad::test;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/check/check.h"
 #include "script/sweep/board.h"
 #include "tests/support/damage.h"

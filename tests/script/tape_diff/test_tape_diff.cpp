@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/ops.h"
 #include "runtime/statistics/sketch.h"
 #include "script/tape_diff/read.h"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/checksum.h"
 #include "script/time/keyframe.h"
 #include "script/time/memory_keyframes.h"

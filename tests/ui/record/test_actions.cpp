@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "script/lua/drive_script.h"
 #include "tests/support/files.h"
 #include "ui/record/actions.h"

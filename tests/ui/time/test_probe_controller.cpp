@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "tests/support/files.h"
 #include "tests/support/timing.h"
 #include "ui/time/probe_controller.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"

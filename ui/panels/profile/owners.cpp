@@ -1,6 +1,6 @@
 #include "ui/panels/profile/owners.h"
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/base/counted.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/links.h"
 

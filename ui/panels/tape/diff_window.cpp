@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/figures.h"
+#include "runtime/core/figures.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/error.h"
+#include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/view/tape_json.h"
 #include "ui/tape/export.h"

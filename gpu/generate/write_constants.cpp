@@ -1,0 +1,222 @@
+// Writes a C++ header with the specialization constants of all shaders, under their GLSL names, so that their
+// ids and values are written in the GLSL alone. Runs during the build:
+//   write-constants FOLDER HEADER
+// Each file of FOLDER that has a main() becomes a struct: conv.comp becomes shaders::Conv. Its members are
+// the specialization constants in lower case, in the order of their ids, with the GLSL's default values, and
+// the named literals (`const uint kResult = 0`) of the shader and of the files that it includes. Two
+// constants of one shader with the same id are an error.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gpu/generate/files.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTypesFile = "memory.glsl";  // its element types become a struct of their own
+
+struct Constant {
+  int id;
+  std::string type, name, value;
+};
+struct Literal {
+  std::string name, value;
+};
+struct Source {
+  std::vector<std::string> includes;
+  std::vector<Constant> constants;
+  std::vector<Literal> literals;
+  bool has_main = false;
+};
+
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return std::move(out).str();
+}
+
+std::string lower(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return word;
+}
+
+// "matmul_parts.comp" becomes "MatmulParts".
+std::string struct_name(const std::string& file) {
+  std::string name;
+  bool begins = true;
+  for (const char c : fs::path(file).stem().string()) {
+    if (c != '_') name += begins ? char(std::toupper(static_cast<unsigned char>(c))) : c;
+    begins = c == '_';
+  }
+  return name;
+}
+
+Source parse(const fs::path& path) {
+  static const std::regex include(R"rx(^#include "(.+)")rx");
+  static const std::regex constant(R"(^layout\(constant_id = (\d+)\) const (bool|uint) (\w+) = (\w+);)");
+  static const std::regex size(R"(^layout\(local_size_x_id = (\d+)\) in;)");
+  static const std::regex literals(R"(^const uint ([^;]+);)"), literal(R"((k\w+) = (0x[0-9a-f]+|\d+)u?)");
+  Source source;
+  std::istringstream lines(lunagrad::gpu::read_text(path));
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("void main()")) source.has_main = true;
+    if (std::regex_search(line, found, include)) source.includes.push_back(found[1]);
+    if (std::regex_search(line, found, constant))
+      source.constants.push_back(
+          {std::stoi(found[1]), found[2] == "bool" ? "bool" : "uint32_t", lower(found[3]), found[4]});
+    else if (line.find("constant_id") != std::string::npos && line.starts_with("layout"))
+      throw std::runtime_error(path.string() + ": cannot read: " + line);
+    if (std::regex_search(line, found, size))
+      source.constants.push_back({std::stoi(found[1]), "uint32_t", "local_size_x", "1"});
+    if (!std::regex_search(line, found, literals)) continue;
+    std::istringstream items(found[1].str());
+    for (std::string item; std::getline(items, item, ',');) {
+      item.erase(0, item.find_first_not_of(' '));
+      if (std::smatch parts; std::regex_match(item, parts, literal))
+        source.literals.push_back({parts[1], parts[2]});
+    }
+  }
+  return source;
+}
+
+// "f(a), f(b), f(c)".
+template <class List, class F>
+std::string join(const List& list, F&& f) {
+  std::string text;
+  for (const auto& element : list) text += (text.empty() ? "" : ", ") + f(element);
+  return text;
+}
+
+class Shaders {
+ public:
+  explicit Shaders(const fs::path& folder) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+      if (entry.path().extension() == ".comp" || entry.path().extension() == ".glsl")
+        if (!sources_.try_emplace(entry.path().filename().string(), parse(entry.path())).second)
+          throw std::runtime_error("two shaders have the name " + entry.path().filename().string());
+    for (const Literal& type : sources_.at(kTypesFile).literals) values_[type.name] = type.value;
+  }
+
+  std::string header() {
+    std::ostringstream out;
+    out << "// Written by gpu/generate/write_constants.cpp from the shaders of gpu/ops/.\n#pragma "
+           "once\n#include <array>\n"
+           "#include <cstdint>\n#include <span>\n#include <string_view>\n\n"
+           "namespace lunagrad::gpu::shaders {\n\n// "
+        << kTypesFile << "\nstruct ElementType {\n";
+    write_literals(out, sources_.at(kTypesFile).literals);
+    out << "};\n\n";
+    for (const auto& [file, source] : sources_)
+      if (source.has_main) write_struct(out, file);
+    write_table(out);
+    out << "}  // namespace lunagrad::gpu::shaders\n";
+    return std::move(out).str();
+  }
+
+ private:
+  // Collects the file and its includes, each once, includes first.
+  void collect(const std::string& file, std::set<std::string>& seen, std::vector<const Source*>& all) const {
+    const auto found = sources_.find(file);
+    if (found == sources_.end() || file == kTypesFile || !seen.insert(file).second) return;
+    for (const std::string& included : found->second.includes) collect(included, seen, all);
+    all.push_back(&found->second);
+  }
+  // The file whose main() a module runs: one of its direct or indirect includes, else the module itself.
+  std::string main_file(const std::string& module) const {
+    for (const std::string& included : sources_.at(module).includes) {
+      if (!sources_.count(included)) continue;
+      const std::string found = main_file(included);
+      if (sources_.at(found).has_main) return found;
+    }
+    return module;
+  }
+
+  static void write_literals(std::ostream& out, const std::vector<Literal>& literals) {
+    for (const Literal& literal : literals)
+      out << "  static constexpr uint32_t " << literal.name << " = " << literal.value << ";\n";
+  }
+
+  void write_struct(std::ostream& out, const std::string& file) {
+    std::set<std::string> seen;
+    std::vector<const Source*> all;
+    collect(file, seen, all);
+    std::map<int, Constant> constants;
+    std::map<std::string, std::string> values = values_;
+    std::vector<Literal> literals;
+    for (const Source* source : all) {
+      for (const Literal& literal : source->literals) values[literal.name] = literal.value;
+      literals.insert(literals.end(), source->literals.begin(), source->literals.end());
+      for (const Constant& constant : source->constants)
+        if (const auto [at, fresh] = constants.try_emplace(constant.id, constant); !fresh)
+          throw std::runtime_error(file + ": constant_id " + std::to_string(constant.id) + " is that of " +
+                                   at->second.name + " and of " + constant.name);
+    }
+    out << "// " << file << "\nstruct " << struct_name(file) << " {\n";
+    if (file.ends_with(".comp"))
+      out << "  static constexpr std::string_view kShader = \"" << fs::path(file).stem().string() << "\";\n";
+    write_literals(out, literals);
+    const std::string name = struct_name(file), array = text("std::array<uint32_t, ", constants.size(), ">");
+    const auto all_of = [&](auto&& f) { return join(constants, f); };
+    out << "  static constexpr " << array << " kIds{"
+        << all_of([](const auto& entry) { return std::to_string(entry.first); }) << "};\n";
+    for (const auto& [id, constant] : constants) {
+      const auto named = values.find(constant.value);
+      out << "  " << constant.type << ' ' << constant.name << " = "
+          << (named == values.end() ? constant.value : named->second) << ";\n";
+    }
+    size_t at = 0;
+    out << "  constexpr " << array << " values() const { return {"
+        << all_of([](const auto& entry) { return entry.second.name; }) << "}; }\n  static constexpr " << name
+        << " of_values(std::span<const uint32_t> values) {\n    return {" << all_of([&](const auto& entry) {
+             return text("values[", at++, entry.second.type == "bool" ? "] != 0" : "]");
+           })
+        << "};\n  }\n};\n\n";
+  }
+
+  // Modules that the build writes, such as elementwise_add_f32, take their constants from the file that they
+  // include.
+  void write_table(std::ostream& out) const {
+    out << "// The ids of a module's constants, in the order of values().\n"
+           "constexpr std::span<const uint32_t> constant_ids(std::string_view module) {\n";
+    for (const auto& [file, source] : sources_)
+      if (file.ends_with(".comp"))
+        out << "  if (module == \"" << fs::path(file).stem().string() << "\") return "
+            << struct_name(main_file(file)) << "::kIds;\n";
+    for (const auto& [file, source] : sources_)
+      if (file.ends_with(".glsl") && source.has_main)
+        out << "  if (module.starts_with(\"" << fs::path(file).stem().string() << "_\")) return "
+            << struct_name(file) << "::kIds;\n";
+    out << "  return {};\n}\n\n";
+  }
+
+  std::map<std::string, Source> sources_;
+  std::map<std::string, std::string> values_;  // of the element types
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: %s FOLDER HEADER\n", words[0]);
+    return 2;
+  }
+  try {
+    lunagrad::gpu::write_if_changed(words[2], Shaders(words[1]).header());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "write-constants: %s\n", error.what());
+    return 1;
+  }
+}

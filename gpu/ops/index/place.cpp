@@ -1,0 +1,27 @@
+// scatter_reduce with products and extremes, and ops composed of it: index_reduce, segment_reduce.
+#include "gpu/ops/copy.h"
+#include "gpu/ops/index/lanes.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+bool supports(const Call& call) {
+  const DType type = call.output().dtype();
+  return (type == DType::f32 || is_integral(type)) && indexable(call.output()) && indexable(call.input(1));
+}
+
+void run(const Call& call, Recorder& recorder) {
+  constexpr LaneMode kModes[] = {LaneMode::product, LaneMode::largest, LaneMode::smallest};
+  const Tensor &out = call.output(), &index = call.input(1), &source = call.input(2);
+  const int dim = dim_of(call);
+  copy(out, call.input(0), recorder);
+  run_lanes(kModes[call.integer(1)], {index.shape(), dim, size_along(out, dim)}, view_of(out, dim),
+            view_of(source, dim), view_of(index, dim), FaultKind::scatter_reduce, recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> place_kernels() { return {{find_op("_scatter_reduce"), {supports, run}}}; }
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,162 @@
+#include "gpu/ops/index/radix.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lunagrad::gpu {
+namespace {
+
+using shaders::Radix;
+
+constexpr uint32_t kBits = 8, kDigits = 1 << kBits;  // per pass
+
+struct Arguments {
+  uint64_t values, places, operand;
+  uint64_t keys, upper_keys, order;
+  uint64_t new_keys, new_upper_keys, new_order;
+  uint64_t counts, totals;
+  uint32_t shift, tiles, kept, along, type, flipped;
+  Rows rows;
+};
+static_assert(offsetof(Arguments, rows) == 112);
+
+// Elements with their positions; null where a pass does not need them. `upper`: the upper halves of 64-bit
+// elements.
+struct Elements {
+  const Scratch *keys = nullptr, *upper = nullptr, *order = nullptr;
+};
+struct Pass {
+  Elements from, to;
+  const SortedRows* ends = nullptr;  // the operand and the results
+  bool from_operand = false, to_results = false;
+};
+
+// Digit counts, in memory that all passes reuse.
+struct Counts {
+  Counts(const Rows& rows, uint32_t tiles, Recorder& recorder)
+      : counts(recorder, size_t(rows.count) * kDigits * tiles * sizeof(uint32_t)),
+        totals(recorder, size_t(rows.count) * kDigits * sizeof(uint32_t)) {}
+  Scratch counts, totals;
+};
+
+void run_pass(const Pass& pass, Radix form, Arguments arguments, const Counts& counts, Recorder& recorder) {
+  const uint32_t subgroup = recorder.physical.subgroup_size;
+  form.subgroup =
+      recorder.physical.subgroup_sums && subgroup % 32 == 0 && kGroupSize % subgroup == 0 ? subgroup : 0;
+  form.operand = pass.from_operand;
+  form.numbered = !pass.from.order;
+  form.results = pass.to_results;
+  const uint64_t tiles = uint64_t(arguments.rows.count) * arguments.tiles;
+  const auto read_keys = [&](Launch& launch) {
+    if (pass.from_operand) {
+      arguments.operand = launch.reads(pass.ends->x);
+      return;
+    }
+    arguments.keys = launch.reads(*pass.from.keys);
+    if (form.wide) arguments.upper_keys = launch.reads(*pass.from.upper);
+  };
+  const bool alone = arguments.tiles == 1;  // then the only tile finds the positions of its digits itself
+  if (!alone) {
+    {
+      Launch launch(recorder);
+      read_keys(launch);
+      arguments.counts = launch.writes(counts.counts);
+      form.mode = Radix::kCount;
+      launch.run(form, {group_count(tiles, recorder)}, bytes_of(arguments));
+    }
+    Launch launch(recorder);
+    arguments.counts = launch.writes(counts.counts);
+    arguments.totals = launch.writes(counts.totals);
+    arguments.along = std::min(kGroupSize, std::bit_ceil(arguments.tiles));
+    const uint64_t lines = uint64_t(arguments.rows.count) * kDigits;
+    launch.run(Radix{.mode = Radix::kAddUp},
+               {group_count((lines * arguments.along + kGroupSize - 1) / kGroupSize, recorder)},
+               bytes_of(arguments));
+  }
+  Launch launch(recorder);
+  read_keys(launch);
+  if (pass.from.order) arguments.order = launch.reads(*pass.from.order);
+  if (!alone) {
+    arguments.counts = launch.reads(counts.counts);
+    arguments.totals = launch.reads(counts.totals);
+  }
+  if (pass.to_results) {
+    arguments.values = launch.writes(pass.ends->values);
+    arguments.places = launch.writes(pass.ends->places);
+  } else {
+    arguments.new_keys = launch.writes(*pass.to.keys);
+    if (form.wide) arguments.new_upper_keys = launch.writes(*pass.to.upper);
+    arguments.new_order = launch.writes(*pass.to.order);
+  }
+  form.mode = Radix::kMove;
+  launch.run(form, {group_count(tiles, recorder)}, bytes_of(arguments));
+}
+
+uint32_t tiles_of(uint64_t length) {
+  constexpr uint64_t kTile = kGroupSize * Radix::kEach;
+  return uint32_t((length + kTile - 1) / kTile);
+}
+
+}  // namespace
+
+bool can_sort_rows(const Tensor& x, int64_t length) {
+  constexpr uint64_t kMost = uint64_t(1) << 31;
+  const uint64_t rows = uint64_t(x.numel() / length);
+  return x.numel() < int64_t(kMost) && rows * kDigits * tiles_of(uint64_t(length)) < kMost;
+}
+
+void sort_rows(const SortedRows& sorted, Recorder& recorder) {
+  const DType type = sorted.x.dtype();
+  const uint32_t item = uint32_t(item_size(type)), passes = type == DType::boolean ? 1 : 8 * item / kBits;
+  const bool wide = item == 8;
+  Arguments arguments{};
+  arguments.rows = sorted.rows;
+  arguments.kept = sorted.kept;
+  arguments.tiles = tiles_of(sorted.rows.extent);
+  const Counts counts(sorted.rows, arguments.tiles, recorder);
+  const size_t bytes = size_t(sorted.rows.count) * sorted.rows.extent * sizeof(uint32_t);
+  // The inner passes move elements between these two buffers.
+  std::optional<Scratch> memory[2][3];
+  Elements elements[2];
+  for (uint32_t k = 0; k < std::min(passes - 1, 2u); ++k) {
+    elements[k].keys = &memory[k][0].emplace(recorder, bytes);
+    if (wide) elements[k].upper = &memory[k][1].emplace(recorder, bytes);
+    elements[k].order = &memory[k][2].emplace(recorder, bytes);
+  }
+  arguments.type = uint32_t(type);
+  arguments.flipped = sorted.descending ? 0xffffffff : 0;
+  for (uint32_t p = 0; p < passes; ++p) {
+    arguments.shift = p * kBits;
+    const bool first = p == 0, last = p + 1 == passes;
+    // One variant of the inner passes serves all types of the same width.
+    const Radix form{.raw_type = first || last ? raw_type(type) : ElementType::kI32, .wide = wide};
+    run_pass({first ? Elements{.order = sorted.order} : elements[(p + 1) % 2],
+              last ? Elements{} : elements[p % 2], &sorted, first, last},
+             form, arguments, counts, recorder);
+  }
+}
+
+SortedKeys::SortedKeys(uint32_t count, uint32_t bits, Recorder& recorder)
+    : count_(count),
+      passes_((bits + kBits - 1) / kBits),
+      keys_{{recorder, count * sizeof(uint32_t)}, {recorder, count * sizeof(uint32_t)}},
+      order_{{recorder, count * sizeof(uint32_t)}, {recorder, count * sizeof(uint32_t)}} {}
+
+void SortedKeys::sort(Recorder& recorder) {
+  Arguments arguments{};
+  arguments.rows.count = 1;
+  arguments.rows.extent = count_;
+  arguments.tiles = tiles_of(count_);
+  const Counts counts(arguments.rows, arguments.tiles, recorder);
+  arguments.type = ElementType::kAbsent;
+  const Radix form{.raw_type = ElementType::kI32};
+  for (uint32_t p = 0; p < passes_; ++p) {
+    arguments.shift = p * kBits;
+    Pass pass;
+    pass.from = {&keys_[p % 2], nullptr, p == 0 ? nullptr : &order_[p % 2]};
+    pass.to = {&keys_[(p + 1) % 2], nullptr, &order_[(p + 1) % 2]};
+    run_pass(pass, form, arguments, counts, recorder);
+  }
+}
+
+}  // namespace lunagrad::gpu

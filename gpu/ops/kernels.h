@@ -1,0 +1,194 @@
+#pragma once
+// Which ops run on a Vulkan device and how: one Kernel for each op record. The families are the files of
+// gpu/kernels/, which have the names of those in runtime/ops/. A kernel records one or a few Launches. It
+// gets every address that a shader reads or writes from the Launch, so that the stream knows the hazards. The
+// device's lock guards all of it.
+#include <concepts>
+#include <type_traits>
+#include <vector>
+
+#include "gpu/rates/device_rates.h"
+#include "gpu/vulkan/memory.h"
+#include "gpu/vulkan/pipeline.h"
+#include "gpu/vulkan/stream.h"
+#include "runtime/core/op.h"
+#include "runtime/core/small.h"
+#include "shaders/constants.h"
+
+namespace lunagrad::gpu {
+
+// Element types of gpu/ops/glsl/memory.glsl: the types of DType and a few more.
+using shaders::ElementType;
+static_assert(ElementType::kBool == uint32_t(DType::boolean) && ElementType::kU8 == uint32_t(DType::u8) &&
+              ElementType::kI32 == uint32_t(DType::i32) && ElementType::kI64 == uint32_t(DType::i64) &&
+              ElementType::kF16 == uint32_t(DType::f16) && ElementType::kBF16 == uint32_t(DType::bf16) &&
+              ElementType::kF32 == uint32_t(DType::f32) && ElementType::kF64 == uint32_t(DType::f64) &&
+              ElementType::kC64 == uint32_t(DType::c64));
+// An integer type of the same size, to copy elements bit for bit.
+uint32_t raw_type(DType);
+
+template <class T>
+Bytes bytes_of(const T& object) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(std::span(&object, 1));
+}
+
+class ProductTable;
+
+// What a kernel needs for recording. Refers to parts of a VulkanDevice::Machine.
+struct Recorder {
+  Pipelines& pipelines;
+  Stream& stream;
+  Memory& memory;
+  const PhysicalDevice& physical;
+  const DeviceRates& rates;
+  const ProductTable& products;
+};
+
+// Temporary device memory of a kernel, freed by the destructor. Work that is recorded by then may still use
+// it: freed memory is reused in stream order.
+class Scratch {
+ public:
+  Scratch(Recorder& recorder, size_t bytes) : memory_(recorder.memory), range_(memory_.alloc(bytes)) {}
+  ~Scratch() { memory_.free(range_); }
+  Scratch(const Scratch&) = delete;
+  Range* range() const { return range_; }
+
+ private:
+  Memory& memory_;
+  Range* range_;
+};
+
+// The specialization constants of a shader: a struct of shaders/constants.h.
+template <class C>
+concept ShaderConstants = requires(const C& constants) {
+  { constants.values() } -> std::convertible_to<Constants>;
+};
+template <ShaderConstants C>
+const ShaderCode& shader_of() {
+  static const ShaderCode& code = find_shader(C::kShader);
+  return code;
+}
+
+// One dispatch. reads() and writes() come first, then run() records it.
+class Launch {
+ public:
+  explicit Launch(Recorder& recorder) : recorder_(recorder) {}
+  // The address of the tensor's first element.
+  uint64_t reads(const Tensor&);
+  uint64_t writes(const Tensor&);
+  uint64_t reads(const Scratch&);
+  uint64_t writes(const Scratch&);
+
+  // Sets the number of f32 multiply-adds. To be called when arithmetic takes longer than memory access.
+  void multiplies(double count) { products_ = count; }
+
+  // Records one dispatch. `arguments` have the layout of the shader's argument block. `push` are its push
+  // constants after the address of that block. Both have scalar layout.
+  template <ShaderConstants C>
+  void run(const C& constants, Groups groups, Bytes arguments, Bytes push = {}) {
+    run(shader_of<C>(), constants.values(), groups, arguments, push);
+  }
+  void run(const ShaderCode&, Constants, Groups, Bytes arguments, Bytes push = {});
+  // For shaders whose workgroups compute one item each (gpu/ops/glsl/turns.glsl). Splits the items into
+  // several dispatches if one would take longer than kLongestBatch.
+  template <ShaderConstants C>
+  void run_in_turns(const C& constants, uint32_t items, Bytes arguments) {
+    run_in_turns(shader_of<C>(), constants.values(), items, arguments);
+  }
+  void run_in_turns(const ShaderCode&, Constants, uint32_t items, Bytes arguments);
+
+ private:
+  double expected_time() const;  // ns
+
+  Recorder& recorder_;
+  uint64_t bytes_ = 0;  // bytes of the tensors
+  double products_ = 0;
+  Small<Range*, 8> reads_;
+  Small<Range*, 4> writes_;
+  Small<Range*, 4> replaced_;  // spoiled ranges (faults.h) that the dispatch overwrites entirely
+};
+
+struct Kernel {
+  // Whether the kernel takes the call. Operands are numbers, or tensors of this device with elements.
+  bool (*supports)(const Call&) = nullptr;
+  void (*run)(const Call&, Recorder&) = nullptr;
+  bool complex = false;  // takes c64 operands
+  // Whether the call needs double precision, which not every device has. Null: never.
+  bool (*float64)(const Call&) = nullptr;
+};
+struct KernelEntry {
+  const Op* op;  // null: this build has no such op, and the entry is skipped
+  Kernel kernel;
+};
+const Kernel* find_kernel(const Op&);  // null: there is none
+
+std::vector<KernelEntry> elementwise_kernels();
+std::vector<KernelEntry> create_kernels();
+std::vector<KernelEntry> view_kernels();
+std::vector<KernelEntry> reduce_kernels();
+std::vector<KernelEntry> matmul_kernels();
+std::vector<KernelEntry> extreme_kernels();
+std::vector<KernelEntry> softmax_kernels();
+std::vector<KernelEntry> index_kernels();
+std::vector<KernelEntry> random_kernels();
+std::vector<KernelEntry> loss_kernels();
+std::vector<KernelEntry> nll_kernels();
+std::vector<KernelEntry> ctc_kernels();
+std::vector<KernelEntry> optimizer_kernels();
+std::vector<KernelEntry> summary_kernels();
+std::vector<KernelEntry> conv_kernels();
+std::vector<KernelEntry> pool_kernels();
+std::vector<KernelEntry> norm_kernels();
+std::vector<KernelEntry> batch_norm_kernels();
+std::vector<KernelEntry> embedding_bag_kernels();
+std::vector<KernelEntry> group_norm_kernels();
+std::vector<KernelEntry> attention_kernels();
+std::vector<KernelEntry> rearrange_kernels();
+std::vector<KernelEntry> pad_kernels();
+std::vector<KernelEntry> scatter_kernels();
+std::vector<KernelEntry> scan_kernels();
+std::vector<KernelEntry> sort_kernels();
+std::vector<KernelEntry> resize_kernels();
+std::vector<KernelEntry> unfold_kernels();
+std::vector<KernelEntry> rope_kernels();
+std::vector<KernelEntry> rnn_layer_kernels();
+std::vector<KernelEntry> nonzero_kernels();
+std::vector<KernelEntry> complex_kernels();
+std::vector<KernelEntry> fft_kernels();
+std::vector<KernelEntry> arithmetic_kernels();
+std::vector<KernelEntry> multinomial_kernels();
+std::vector<KernelEntry> running_kernels();
+std::vector<KernelEntry> count_kernels();
+std::vector<KernelEntry> place_kernels();
+std::vector<KernelEntry> poisson_kernels();
+std::vector<KernelEntry> linalg_cholesky_kernels();
+std::vector<KernelEntry> linalg_eigen_kernels();
+std::vector<KernelEntry> linalg_lu_kernels();
+std::vector<KernelEntry> linalg_qr_kernels();
+std::vector<KernelEntry> linalg_solve_kernels();
+std::vector<KernelEntry> linalg_svd_kernels();
+std::vector<KernelEntry> user_kernels();
+
+// Whether kernels can count the elements in 32 bits.
+inline bool indexable(const Tensor& x) { return x.numel() < int64_t(1) << 31; }
+// Whether all operands are f32 or undefined.
+bool all_f32(const Call&);
+// A view of x's memory that begins `skipped` elements after x's first one.
+Tensor window(const Tensor& x, const Shape&, const Strides&, int64_t skipped = 0);
+
+inline constexpr uint32_t kGroupSize = 256;  // invocations of a workgroup, unless its shader says otherwise
+
+// `wanted` workgroups, but at most as many as a dispatch may have in x. Kernels loop over the rest.
+uint32_t group_count(uint64_t wanted, const Recorder&);
+// Workgroups with one invocation for each of `count` elements.
+uint32_t groups_for(uint64_t count, const Recorder&);
+
+// Workgroups of a kernel that visits each element once. An invocation takes several elements, so that their
+// loads overlap. On CPU devices it takes one: more would only make the code longer.
+struct Visit {
+  uint32_t per_thread, groups;
+};
+Visit visit_elements(uint64_t count, const Recorder&);
+
+}  // namespace lunagrad::gpu

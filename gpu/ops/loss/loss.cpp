@@ -1,0 +1,193 @@
+// Cross entropy of f32, f16 or bf16 logits with class ids, forward and backward; mse_loss; other losses with
+// a mean or sum.
+#include <algorithm>
+#include <optional>
+
+#include "gpu/ops/copy.h"
+#include "gpu/ops/kernels.h"
+#include "gpu/ops/reductions/reduce.h"
+#include "gpu/ops/rows.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+using shaders::Loss;
+static_assert(Loss::kLabelFault == uint32_t(FaultKind::label));
+constexpr int kIgnoreAt = 0, kReductionAt = 1, kSmoothingAt = 2;  // parameters of runtime/ops/loss/loss.cpp
+
+struct Arguments {
+  uint64_t logits, labels, weight;
+  uint64_t lse, losses, total;
+  uint64_t grad, result;
+  uint64_t fault;
+  int64_t ignored;
+  float smoothing;
+  uint32_t grad_step;
+  Rows rows;
+};
+static_assert(offsetof(Arguments, rows) == 88);
+
+// The passes of one call. Only the logits and their gradient may be 16-bit floats.
+struct CrossEntropy {
+  const Call& call;
+  const Tensor& logits;
+  const Tensor labels, weight;
+  const Tensor& result;  // the logits' gradient; in the forward pass the logits themselves
+  Recorder& recorder;
+
+  Reduction reduction() const { return Reduction(call.integer(kReductionAt)); }
+
+  template <class F>
+  void pass(uint32_t mode, F&& addresses) const {
+    Launch launch(recorder);
+    Arguments arguments{};
+    arguments.logits = launch.reads(logits);
+    arguments.labels = launch.reads(labels);
+    if (weight.defined()) arguments.weight = launch.reads(weight);
+    arguments.fault = recorder.stream.fault_address();
+    arguments.ignored = call.integer(kIgnoreAt);
+    arguments.smoothing = float(call.real(kSmoothingAt));
+    const Tensor* tensors[] = {&logits, &result};
+    arguments.rows = rows_along(logits.ndim() > 1 ? 1 : 0, tensors);
+    addresses(launch, arguments);
+    const bool one_group = mode == Loss::kTotal || mode == Loss::kFinish;
+    const uint32_t along = one_group ? kGroupSize : threads_along(arguments.rows.extent);
+    const uint32_t groups = one_group ? 1 : groups_for(uint64_t(arguments.rows.count) * along, recorder);
+    launch.run(Loss{.mode = mode,
+                    .along = along,
+                    .label_type = uint32_t(labels.dtype()),
+                    .has_weight = weight.defined(),
+                    .smooth = arguments.smoothing > 0,
+                    .type = uint32_t(logits.dtype()),
+                    .fours = can_move_in_fours(arguments.rows, tensors)},
+               {groups}, bytes_of(arguments));
+  }
+
+  // Writes the sum of the rows' weights: the divisor of a mean.
+  void sum_weights(const Scratch& total) const {
+    pass(Loss::kTotal, [&](Launch& launch, Arguments& arguments) { arguments.total = launch.writes(total); });
+  }
+};
+
+Tensor in_order(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+
+bool supports(const Call& call, size_t logits, size_t labels) {
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    if (!call.in[i].defined()) continue;
+    const DType type = call.in[i].dtype();
+    if (i == labels ? is_floating(type) : type != DType::f32 && !(i == logits && is_half(type))) return false;
+  }
+  return indexable(call.in[logits]);
+}
+bool supports_forward(const Call& call) { return supports(call, 0, 1); }
+bool supports_backward(const Call& call) { return supports(call, 1, 2); }
+
+void run_forward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &logits = call.input(0), &loss = call.output(0), &lse = call.output(1);
+  const CrossEntropy work{
+      call,   logits,  in_order(call.input(1)), in_order(call.has(2) ? call.input(2) : Tensor()),
+      logits, recorder};
+  const bool each = work.reduction() == Reduction::none;
+  const Scratch losses(recorder, std::max<size_t>(size_t(lse.numel()), 1) * 4), total(recorder, 4);
+  work.pass(Loss::kForward, [&](Launch& launch, Arguments& arguments) {
+    arguments.losses = each ? launch.writes(loss) : launch.writes(losses);
+    arguments.lse = launch.writes(lse);
+  });
+  if (each) return;
+  const bool mean = work.reduction() == Reduction::mean;
+  if (mean) work.sum_weights(total);
+  work.pass(Loss::kFinish, [&](Launch& launch, Arguments& arguments) {
+    arguments.losses = launch.reads(losses);
+    if (mean) arguments.total = launch.reads(total);
+    arguments.result = launch.writes(loss);
+  });
+}
+
+void run_backward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor grad = in_order(call.input(0)), lse = in_order(call.input(3));
+  const CrossEntropy work{
+      call,          call.input(1), in_order(call.input(2)), in_order(call.has(4) ? call.input(4) : Tensor()),
+      call.output(), recorder};
+  const Scratch total(recorder, 4);
+  const bool mean = work.reduction() == Reduction::mean;
+  if (mean) work.sum_weights(total);
+  work.pass(Loss::kBackward, [&](Launch& launch, Arguments& arguments) {
+    arguments.grad = launch.reads(grad);
+    arguments.grad_step = work.reduction() == Reduction::none;
+    arguments.lse = launch.reads(lse);
+    if (mean) arguments.total = launch.reads(total);
+    arguments.result = launch.writes(call.output());
+  });
+}
+
+bool is_f32_or_half(const Tensor& x) { return x.dtype() == DType::f32 || is_half(x.dtype()); }
+
+// Runs the kernel of an elementwise record: computes in f32 and rounds to the type of `out`.
+void run_row(const char* name, Operands in, const Tensor& out, Recorder& recorder) {
+  Call call;
+  call.op = find_op(name);
+  call.in = std::move(in);
+  call.out = {out};
+  find_kernel(*call.op)->run(call, recorder);
+}
+
+bool supports_mse(const Call& call) {
+  return is_f32_or_half(call.input(0)) && is_f32_or_half(call.input(1)) && indexable(call.input(0));
+}
+void run_mse(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &x = call.input(0), &target = call.input(1), &loss = call.output();
+  const Reduction reduction = Reduction(call.integer(0));
+  if (reduction == Reduction::none) {
+    const Tensor apart = Tensor::empty(x.shape(), DType::f32, x.device());
+    run_row("sub", {x, target}, apart, recorder);
+    return run_row("square", {apart}, loss, recorder);
+  }
+  DimReduction work =
+      float_reduction({.map = shaders::Reduce::kSquaredError}, x, dim_mask("mse_loss", {}, x.shape()), loss);
+  work.other = &target;
+  if (reduction == Reduction::mean) work.factor = float(1 / double(x.numel()));
+  reduce_dims(work, recorder);
+}
+
+// grad (input - target) is the gradient of lerp(target, input, weight) by the weight.
+bool supports_mse_grad(const Call& call) {
+  return call.input(0).dtype() == DType::f32 && is_f32_or_half(call.input(1)) &&
+         is_f32_or_half(call.input(2)) && indexable(call.input(1));
+}
+void run_mse_grad(const Call& call, Recorder& recorder) {
+  run_row("_lerp_grad_c", {call.input(0), call.input(2), call.input(1), {}, {}}, call.output(), recorder);
+}
+
+// The mean or sum of a loss of two elements (runtime/ops/loss/reduced_loss.cpp).
+bool supports_reduced(const Call& call) {
+  return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
+}
+void run_reduced(const Call& call, Recorder& recorder) {
+  using shaders::Reduce;
+  constexpr int kTermAt = 0, kParameterAt = 1, kMeanAt = 2;
+  constexpr uint32_t kMaps[] = {Reduce::kHuber, Reduce::kCrossEntropy, Reduce::kDivergence,
+                                Reduce::kLogDivergence};
+  const Tensor &x = call.input(0), &target = call.input(1);
+  DimReduction work = float_reduction({.map = kMaps[call.integer(kTermAt)]}, x,
+                                      dim_mask(call.op->name, {}, x.shape()), call.output());
+  work.other = &target;
+  work.exponent = float(call.real(kParameterAt));
+  if (call.flag(kMeanAt)) work.factor = float(1 / double(x.numel()));
+  reduce_dims(work, recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> loss_kernels() {
+  return {{find_op("_cross_entropy"), {supports_forward, run_forward}},
+          {find_op("_cross_entropy_grad"), {supports_backward, run_backward}},
+          {find_op("mse_loss"), {supports_mse, run_mse}},
+          {find_op("_mse_loss_grad"), {supports_mse_grad, run_mse_grad}},
+          {find_op("_reduced_loss"), {supports_reduced, run_reduced}}};
+}
+
+}  // namespace lunagrad::gpu

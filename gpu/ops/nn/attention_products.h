@@ -1,0 +1,13 @@
+#pragma once
+// Attention of 16-bit operands by matrix products on matrix units, with separate kernels for the weights.
+// Keeps the scores of only a part of the heads at a time, in f32.
+#include "gpu/ops/kernels.h"
+
+namespace lunagrad::gpu {
+
+// Both compute the call, or return false if there are no matrix units for the type or if one head has too
+// many scores.
+bool attention_by_products(const Call&, Recorder&);
+bool attention_grad_by_products(const Call&, Recorder&);
+
+}  // namespace lunagrad::gpu

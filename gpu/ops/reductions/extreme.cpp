@@ -1,0 +1,41 @@
+// argmax and argmin; max and min along a dim with their indices.
+#include "gpu/ops/kernels.h"
+#include "gpu/ops/reductions/reduce.h"
+#include "runtime/ops.h"
+#include "runtime/ops/reductions/reduction.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+using shaders::Reduce;
+
+bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.input(0)); }
+
+template <bool largest>
+void run(const Call& call, Recorder& recorder) {
+  static const ShaderCode &narrow = find_shader("extreme"), &wide = find_shader("extreme_i64");
+  constexpr uint32_t kState = 16;
+  const Tensor& x = call.input(0);
+  const bool has_values = call.out.size() == 2;
+  DimReduction work{x.dtype() == DType::i64 ? wide : narrow,
+                    {.reduction = largest ? Reduce::kLargest : Reduce::kSmallest},
+                    kState,
+                    is_floating(x.dtype()) ? kReducedFloats : 0,
+                    x,
+                    mask_of(call),
+                    call.output(has_values ? 1 : 0)};
+  if (has_values) work.second = &call.output(0);
+  work.fetches = has_values;
+  reduce_dims(work, recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> extreme_kernels() {
+  return {{find_op("argmax"), {supports, run<true>}},
+          {find_op("argmin"), {supports, run<false>}},
+          {find_op("_max"), {supports, run<true>}},
+          {find_op("_min"), {supports, run<false>}}};
+}
+
+}  // namespace lunagrad::gpu

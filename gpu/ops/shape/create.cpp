@@ -1,0 +1,177 @@
+// full, zeros, ones and empty; arange, linspace, eye, tril and triu.
+#include <algorithm>
+#include <cmath>
+
+#include "gpu/ops/copy.h"
+#include "gpu/ops/divisor.h"
+#include "gpu/ops/kernels.h"
+#include "gpu/ops/words.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+bool supports(const Call& call) { return call.output().dtype() != DType::f64 && indexable(call.output()); }
+bool supports_empty(const Call&) { return true; }
+
+Tensor number_of(const Value& value) {
+  if (value.kind == Value::Kind::real) return Tensor::number(value.f);
+  return Tensor::number(value.kind == Value::Kind::boolean ? int64_t(value.b) : value.i);
+}
+
+void run_full(const Call& call, Recorder& recorder) {
+  copy(call.output(), number_of(call.params[1]), recorder);
+}
+void run_zeros(const Call& call, Recorder& recorder) {
+  copy(call.output(), Tensor::number(int64_t(0)), recorder);
+}
+void run_ones(const Call& call, Recorder& recorder) {
+  copy(call.output(), Tensor::number(int64_t(1)), recorder);
+}
+void run_empty(const Call&, Recorder&) {}
+
+struct RampPushConstants {
+  uint64_t result;
+  int64_t whole_first, whole_step;
+  float first[2], last[2], step[4];
+  uint32_t count, turn;
+};
+static_assert(sizeof(RampPushConstants) <= kPushConstantBytes);
+
+// Splits a double into a sum of floats with `bits` significant bits each, largest first.
+template <size_t n>
+void split(double value, int bits, float (&parts)[n]) {
+  for (float& part : parts) {
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    part = float(std::ldexp(std::nearbyint(std::ldexp(value, bits - exponent)), exponent - bits));
+    value -= double(part);
+  }
+}
+void launch_ramp(const Tensor& out, RampPushConstants push, bool whole, Recorder& recorder) {
+  Launch launch(recorder);
+  push.result = launch.writes(out);
+  push.count = uint32_t(out.numel());
+  launch.run(shaders::Ramp{.type = uint32_t(out.dtype()), .whole = whole}, {groups_for(push.count, recorder)},
+             {}, bytes_of(push));
+}
+
+double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
+
+// The parameters of arange. They become integers if their values are whole, even if they are given as floats.
+struct Range {
+  Value start, step;
+  bool whole;
+  explicit Range(const Call& call)
+      : start(call.params[1].present() ? call.params[0] : Value(0)), step(call.params[2]) {
+    const auto is_whole = [](Value& value) {
+      if (value.kind == Value::Kind::integer) return true;
+      if (std::abs(value.f) > 0x1p53 || value.f != std::trunc(value.f)) return false;
+      value = Value(int64_t(value.f));
+      return true;
+    };
+    whole = is_whole(start) && is_whole(step);
+  }
+};
+
+// Push constants of ramp_whole.comp, which computes in double precision and truncates to integers.
+struct WholeRampPushConstants {
+  uint64_t result;
+  double first, last, step;
+  uint32_t count, turn;
+};
+void launch_whole_ramp(const Tensor& out, WholeRampPushConstants push, Recorder& recorder) {
+  Launch launch(recorder);
+  push.result = launch.writes(out);
+  push.count = uint32_t(out.numel());
+  launch.run(shaders::RampWhole{.type = uint32_t(out.dtype())}, {groups_for(push.count, recorder)}, {},
+             bytes_of(push));
+}
+
+bool cuts_arange(const Call& call) { return is_integral(call.output().dtype()) && !Range(call).whole; }
+void run_arange(const Call& call, Recorder& recorder) {
+  const Range range(call);
+  if (cuts_arange(call))
+    return launch_whole_ramp(
+        call.output(),
+        {.first = real_of(range.start), .step = real_of(range.step), .turn = uint32_t(call.output().numel())},
+        recorder);
+  RampPushConstants push{};
+  push.turn = uint32_t(call.output().numel());
+  if (range.whole) {
+    push.whole_first = range.start.i;
+    push.whole_step = range.step.i;
+  } else {
+    split(real_of(range.start), 24, push.first);
+    split(real_of(range.step), 12, push.step);
+  }
+  launch_ramp(call.output(), push, range.whole, recorder);
+}
+
+bool cuts_linspace(const Call& call) { return is_integral(call.output().dtype()); }
+void run_linspace(const Call& call, Recorder& recorder) {
+  const double start = call.real(0), end = call.real(1);
+  const int64_t n = call.output().numel();
+  const double step = n > 1 ? (end - start) / double(n - 1) : 0;
+  const uint32_t turn = uint32_t(n == 1 ? 1 : n / 2);
+  if (cuts_linspace(call))
+    return launch_whole_ramp(call.output(), {.first = start, .last = end, .step = step, .turn = turn},
+                             recorder);
+  RampPushConstants push{};
+  split(start, 24, push.first);
+  split(end, 24, push.last);
+  split(step, 12, push.step);
+  push.turn = turn;
+  launch_ramp(call.output(), push, false, recorder);
+}
+
+void run_eye(const Call& call, Recorder& recorder) {
+  const Tensor& out = call.output();
+  run_zeros(call, recorder);
+  const int64_t n = std::min(out.size(0), out.size(1));
+  copy(window(out, {n}, {out.size(1) + 1}), Tensor::number(int64_t(1)), recorder);
+}
+
+struct TrianglePushConstants {
+  uint64_t result, operand;
+  int64_t diagonal;
+  uint32_t count, rows, columns;
+  Divisor by_rows, by_columns;
+};
+static_assert(sizeof(TrianglePushConstants) <= kPushConstantBytes);
+bool supports_triangle(const Call& call) { return indexable(call.output()); }
+template <bool lower>
+void run_triangle(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = contiguous(call.input(0));
+  Launch launch(recorder);
+  TrianglePushConstants push{};
+  push.result = launch.writes(call.output());
+  push.operand = launch.reads(x);
+  push.diagonal = call.integer(0);
+  const Words words = words_of(x.dtype(), uint64_t(x.size(-1)), push.result | push.operand);
+  const uint32_t elements = words.bytes == 16 ? uint32_t(words.elements) : 1;
+  push.count = uint32_t(x.numel() / elements);
+  push.rows = uint32_t(x.size(-2));
+  push.columns = uint32_t(x.size(-1) / elements);
+  push.by_rows = Divisor(push.rows);
+  push.by_columns = Divisor(push.columns);
+  launch.run(shaders::Triangle{.type = raw_type(x.dtype()), .lower = lower, .elements = elements},
+             {groups_for(push.count, recorder)}, {}, bytes_of(push));
+}
+
+}  // namespace
+
+std::vector<KernelEntry> create_kernels() {
+  return {{find_op("arange"), {supports, run_arange, false, cuts_arange}},
+          {find_op("linspace"), {supports, run_linspace, false, cuts_linspace}},
+          {find_op("eye"), {supports, run_eye, true}},
+          {find_op("tril"), {supports_triangle, run_triangle<true>, true}},
+          {find_op("triu"), {supports_triangle, run_triangle<false>, true}},
+          {find_op("full"), {supports, run_full, true}},
+          {find_op("zeros"), {supports, run_zeros, true}},
+          {find_op("ones"), {supports, run_ones, true}},
+          {find_op("empty"), {supports_empty, run_empty, true}}};
+}
+
+}  // namespace lunagrad::gpu

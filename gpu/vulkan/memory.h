@@ -1,0 +1,110 @@
+#pragma once
+// Device memory: ranges of a few large blocks, each one VkBuffer, that are reused in stream order. A range
+// stores the epochs of the stream (stream.h) in which it was last read and written. A freed range keeps them,
+// so that its next user is ordered after the previous one and free() need not wait. Adjacent free ranges are
+// merged only if no free range is large enough, since a training loop allocates the same sizes again and
+// again. With LUNAGRAD_GPU_EXACT=1 in the environment each range is a block of its own with exactly the
+// requested bytes, so that the validation layer detects all accesses out of bounds. Not thread-safe: the
+// device's lock guards it.
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gpu/vulkan/context.h"
+#include "runtime/core/device.h"
+
+namespace lunagrad::gpu {
+
+struct Block;
+class Memory;
+
+// The handle of a storage. The ranges of a block are linked in order of their addresses.
+struct Range {
+  VkDeviceAddress address = 0;
+  VkDeviceSize offset = 0;  // offset in the block's buffer
+  VkDeviceSize size = 0;
+  Block* block = nullptr;
+  Range* before = nullptr;
+  Range* after = nullptr;
+  bool free = false;
+  uint64_t read_epoch = 0;  // 0: never
+  uint64_t written_epoch = 0;
+  uint64_t batch = 0;                          // the last batch of the stream that used it
+  uint64_t upload = 0;                         // the last upload that wrote the range (uploads.h)
+  std::shared_ptr<const std::string> spoiled;  // why its values are wrong (faults.h); null: they are right
+};
+
+// Throws an Error of kind device if the range belongs to another Memory, that is, to a lost device.
+void check_alive(const Range&, const Memory&);
+
+struct Block {
+  Memory* owner = nullptr;
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkDeviceSize size = 0;
+  Range* first = nullptr;
+};
+
+// Listener that is called for each freed range.
+class FreedRanges {
+ public:
+  virtual ~FreedRanges() = default;
+  virtual void freed(const Range*) noexcept = 0;
+};
+
+enum class HostUse { arguments, upload, download };
+
+// A mapped buffer, for arguments and staging.
+class HostBuffer {
+ public:
+  HostBuffer(VulkanContext&, VkDeviceSize bytes, HostUse);
+  ~HostBuffer();
+  HostBuffer(const HostBuffer&) = delete;
+
+  VkBuffer buffer = VK_NULL_HANDLE;
+  std::byte* mapped = nullptr;
+  VkDeviceAddress address = 0;
+  const VkDeviceSize size;
+
+ private:
+  VulkanContext& context_;
+  VkDeviceMemory memory_ = VK_NULL_HANDLE;
+};
+
+class Memory {
+ public:
+  explicit Memory(VulkanContext&);
+  ~Memory();
+  Memory(const Memory&) = delete;
+
+  Range* alloc(size_t bytes);  // throws an Error of kind memory
+  void free(Range*) noexcept;
+  void release_unused();  // frees blocks without used ranges; the device must be idle
+  DeviceMemory usage() const { return usage_; }
+  void reset_peak() { usage_.peak = usage_.in_use; }
+  void tell(FreedRanges* listener) { freed_ = listener; }
+  void each_in_use(const std::function<void(Range&)>&) const;
+
+ private:
+  // Best fit; among equal sizes the lowest address, so that runs allocate in the same order.
+  struct BySize {
+    bool operator()(const Range* a, const Range* b) const {
+      return a->size != b->size ? a->size < b->size : a->address < b->address;
+    }
+  };
+  Range* find(VkDeviceSize bytes);  // removes a range from free_; null if none is large enough
+  void add_block(VkDeviceSize bytes);
+  void merge_free();
+
+  VulkanContext& context_;
+  const bool exact_;
+  VkDeviceSize block_size_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::set<Range*, BySize> free_;
+  DeviceMemory usage_;
+  FreedRanges* freed_ = nullptr;
+};
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,77 @@
+#pragma once
+// A block of device memory that tensors share, with the number of in-place writes to it and the source line
+// of the last one. Owned by the tensors and saved values that refer to it. Belongs to one thread (see ref.h).
+#include "runtime/core/device.h"
+#include "runtime/core/ref.h"
+#include "runtime/core/trace.h"
+
+namespace lunagrad {
+
+class CallQueue;
+
+// Tag of a storage without memory yet: a deferred call will write the first values.
+struct Promised {};
+
+class Storage final : public Counted, public Pooled<Storage> {
+ public:
+  Storage(Device&, size_t bytes);
+  // Takes ownership of `data`, which the device's alloc(bytes) returned, on any thread.
+  Storage(Device&, void* data, size_t bytes);
+  Storage(Device&, size_t bytes, Promised) noexcept;
+  // Gives up the memory: the caller frees it, on any thread. Its tensors must not be read again.
+  void* release();
+  ~Storage();
+  static void destroy(Storage* storage) { delete storage; }
+
+  // A pointer on the CPU, the device's handle elsewhere. First computes deferred calls that write here, so it
+  // may throw their errors.
+  void* data() const {
+    before_read();
+    return data_;
+  }
+  void before_read() const {
+    if (writer) [[unlikely]]
+      compute();
+  }
+  // Call this before a change that no op makes. Computes the deferred calls that still need the old values.
+  void before_write() const {
+    if (writer || reader) [[unlikely]]
+      compute();
+  }
+  // allocates the memory of a promised storage; Error of kind memory when it does not fit
+  void keep_promise();
+  void take_back();  // frees the memory; the storage is promised again
+
+  Device& device;
+  size_t bytes;
+  // The queue with a deferred call that will write here, or read from here; null: none
+  // (deferral/call_queue.h).
+  CallQueue* writer = nullptr;
+  CallQueue* reader = nullptr;
+  uint32_t place = 0;   // index in that queue's table
+  uint32_t queued = 0;  // handles to this storage that the queue itself has
+  // Whether only one handle refers to it, besides the queue's handles.
+  bool held_once() const { return use_count() == queued + 1; }
+  uint32_t version = 0;          // counts in-place writes
+  const char* last_writer = "";  // name of the op of the last in-place write
+  SourceLine last_write;         // script line of the last in-place write
+  // The op that was stopped or failed during an in-place write here; null when the values are complete.
+  const char* half_written_by = nullptr;
+
+  // Call this after any change to the bytes of an existing tensor.
+  void mark_written(const char* op);
+  void mark_torn(const char* op);
+  // Error "op: …" when an in-place write did not finish.
+  void check_whole(const char* op) const {
+    if (half_written_by) [[unlikely]]
+      refuse_torn(op);
+  }
+
+ private:
+  void compute() const;  // implemented in deferral/call_queue.cpp
+  [[noreturn]] void refuse_torn(const char* op) const;
+
+  void* data_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,168 @@
+#pragma once
+// What the ops with index tensors share (index.cpp, scatter.cpp): checked indices, and the loops over the
+// lanes of gather and scatter. For kernels only: CPU tensors, any thread.
+#include <algorithm>
+#include <atomic>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/pieces.h"
+#include "runtime/cpu/rows.h"
+#include "runtime/ops/elementwise/cpu/copy.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+
+inline constexpr int64_t kIndexGrain = 1 << 15;  // elements moved in about 20 µs
+
+inline void need_index_type(const char* op, const Tensor& index) {
+  const DType t = index.dtype();
+  if (t != DType::i64 && t != DType::i32 && t != DType::u8)
+    fail(op, ": indices must be i64, i32 or u8 (got ", t, "); index:long() converts them");
+}
+
+// The indices as contiguous i64, each checked to be below `size`. With `wraps` negative ones count from the
+// end.
+class Indices {
+ public:
+  Indices(const char* op, const Tensor& index, int dim, int64_t size, bool wraps = false) : memory_(index) {
+    if (!index.is_contiguous() || index.dtype() != DType::i64) {
+      memory_ = Tensor::empty(index.shape(), DType::i64);
+      copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
+                   index.shape());
+    }
+    values_ = memory_.data<int64_t>();
+    std::atomic<bool> good = true;
+    parallel_for(this->size(), kIndexGrain, [&](int64_t begin, int64_t end) {
+      bool all = true;
+      for (int64_t i = begin; i < end; ++i) all &= uint64_t(values_[i]) < uint64_t(size);
+      if (!all) good = false;
+    });
+    if (good) return;
+    const int64_t least = wraps ? -size : 0;
+    for (int64_t i = 0; i < this->size(); ++i)
+      if (values_[i] < least || values_[i] >= size)
+        fail(op, ": index ", values_[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
+             " of size ", size, " (indices count from 0)");
+    if (!wraps) return;
+    const Tensor wrapped = Tensor::empty(index.shape(), DType::i64);
+    std::transform(values_, values_ + this->size(), wrapped.data<int64_t>(),
+                   [size](int64_t i) { return i < 0 ? i + size : i; });
+    memory_ = wrapped;
+    values_ = memory_.data<int64_t>();
+  }
+  int64_t size() const { return memory_.numel(); }
+  int64_t operator[](int64_t i) const { return values_[i]; }
+
+ private:
+  Tensor memory_;
+  const int64_t* values_;
+};
+
+inline int dim_of(const Call& call) {
+  return normalize_dim(call.op->name, call.integer(0), call.input(0).shape());
+}
+inline int dim_of(const Backward& b) { return normalize_dim(b.node().op->name, b.integer(0), b.shape(0)); }
+
+inline void check_lanes(const char* op, const char* whole, const Shape& shape, const Shape& index, int dim) {
+  bool fits = index.size() == shape.size();
+  for (int i = 0; fits && i < index.size(); ++i) fits = i == dim || index[i] <= shape[i];
+  if (!fits)
+    fail(op, ": an index of shape ", index, " does not fit ", whole, " of shape ", shape, " along dim ",
+         dim + 1);
+}
+
+// Checks the operands of a scatter: the input, the index, and a source that is at least as long as the index
+// along every dim.
+inline void check_scattered(const Call& call, const char* op) {
+  const Shape x = with_one_dim(call.input(0).shape()), index = with_one_dim(call.input(1).shape());
+  check_lanes(op, "a tensor", x, index, dim_of(call));
+  if (const Tensor& source = call.input(2); !source.is_number())
+    check_lanes(op, "a source", with_one_dim(source.shape()), index, -1);
+}
+
+// Calls f(i, offset) in row-major order for the positions i of the index whose coordinate along dim `across`
+// is in [begin, end). offset is where the lane along `dim` begins in a contiguous tensor of shape `whole`.
+template <class F>
+void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int64_t begin, int64_t end,
+               F&& f) {
+  const Strides strides = contiguous_strides(whole), index_strides = contiguous_strides(shape);
+  const int n = shape.size(), last = n - 1;
+  int64_t position[kMaxDims] = {};
+  const auto first_of = [&](int i) { return i == across ? begin : 0; };
+  const auto end_of = [&](int i) { return i == across ? end : shape[i]; };
+  int64_t rows = 1;
+  for (int i = 0; i < last; ++i) {
+    position[i] = first_of(i);
+    rows *= end_of(i) - first_of(i);
+  }
+  const int64_t step = last == dim ? 0 : 1;
+  const int64_t start = first_of(last), length = end_of(last) - start;
+  const int64_t rows_at_once = std::max<int64_t>(1, kStopPiece / std::max<int64_t>(length, 1));
+  for (int64_t row = 0; row < rows;) {
+    context().check_stop();
+    for (const int64_t behind = std::min(rows, row + rows_at_once); row < behind; ++row) {
+      int64_t base = 0, at = 0;
+      for (int i = 0; i < last; ++i) {
+        at += position[i] * index_strides[i];
+        if (i != dim) base += position[i] * strides[i];
+      }
+      const auto walk = [&](int64_t k, int64_t end_k) {
+        for (; k < end_k; ++k) f(at + k, base + k * step);
+      };
+      if (length > kStopPiece)
+        in_pieces(length, [&](int64_t from, int64_t to) { walk(start + from, start + to); });
+      else
+        walk(start, start + length);
+      for (int i = last - 1; i >= 0 && ++position[i] == end_of(i); --i) position[i] = first_of(i);
+    }
+  }
+}
+
+// The longest dim other than `dim`, along which the work is split over threads; -1 if there is none.
+inline int widest_other(const Shape& shape, int dim) {
+  int widest = -1;
+  for (int i = 0; i < shape.size(); ++i)
+    if (i != dim && (widest < 0 || shape[i] > shape[widest])) widest = i;
+  return widest;
+}
+
+template <class F>
+void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& f) {
+  const int across = widest_other(shape, dim);
+  if (numel(shape) == 0) return;
+  if (across < 0) return for_lanes(shape, whole, dim, -1, 0, 0, f);
+  const int64_t per_position = numel(shape) / shape[across];
+  parallel_for(shape[across], iterations_in(kIndexGrain / 4, per_position),
+               [&](int64_t begin, int64_t end) { for_lanes(shape, whole, dim, across, begin, end, f); });
+}
+
+// The view of this shape that begins at the first element of x.
+inline Tensor corner_of(const Tensor& x, const Shape& shape) {
+  return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
+}
+
+// An element of 16 bytes.
+struct PairOfWords {
+  uint64_t first, second;
+};
+
+// Calls f with a null pointer to a plain type of the size of an element.
+template <class F>
+void visit_word(DType type, F&& f) {
+  switch (item_size(type)) {
+    case 1:
+      return f(static_cast<uint8_t*>(nullptr));
+    case 2:
+      return f(static_cast<uint16_t*>(nullptr));
+    case 4:
+      return f(static_cast<uint32_t*>(nullptr));
+    case 8:
+      return f(static_cast<uint64_t*>(nullptr));
+    default:
+      return f(static_cast<PairOfWords*>(nullptr));
+  }
+}
+
+std::span<const Op* const> embedding_ops();  // embedding_bag.cpp
+
+}  // namespace lunagrad

@@ -1,0 +1,232 @@
+// Distances between all pairs of rows of two matrices.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/ops/linalg/linalg.h"
+#include "runtime/ops/products/cpu/blas.h"
+#include "runtime/ops/reductions/cpu/reduce_again.h"
+
+namespace lunagrad {
+namespace {
+
+// The values of compute_mode, with PyTorch's names. kIfNecessary uses the matrix product for more than
+// kManyRows rows.
+enum Compute : int64_t { kIfNecessary, kProduct, kDirect };
+constexpr int64_t kManyRows = 25;
+constexpr int kPowerAt = 0, kComputeAt = 1;
+
+void cdist_shape(Call& call) {
+  require_floating(call);
+  const Tensor &a = call.input(0), &b = call.input(1);
+  if (a.ndim() < 2 || b.ndim() < 2)
+    fail("cdist: x1 and x2 must have at least 2 dims (got shapes ", a.shape(), " and ", b.shape(), ")");
+  if (a.size(-1) != b.size(-1))
+    fail("cdist: the rows of x1 and x2 must have the same size (got shapes ", a.shape(), " and ", b.shape(),
+         ")");
+  if (!(call.real(kPowerAt) >= 0)) fail("cdist: p must not be negative (got ", call.real(kPowerAt), ")");
+  const Shape batch = broadcast_shapes("cdist", batch_shape(a.shape()), batch_shape(b.shape()));
+  call.emit(with_dims(batch, {a.size(-2), b.size(-2)}), a.dtype());
+}
+
+// Four sums (or maxima) side by side, so that the compiler can use vectors.
+template <class T, class Term, class Join>
+T reduce_pair(const T* x, const T* y, int64_t n, Term&& term, Join&& join) {
+  T parts[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int64_t k = 0; k < 4; ++k) parts[k] = join(parts[k], term(std::abs(x[i + k] - y[i + k])));
+  for (; i < n; ++i) parts[0] = join(parts[0], term(std::abs(x[i] - y[i])));
+  return join(join(parts[0], parts[1]), join(parts[2], parts[3]));
+}
+// (sum |x - y|^p)^(1/p) where the sum leaves the range of T.
+template <class T>
+T scaled_distance(const T* x, const T* y, int64_t n, double p) {
+  if (std::equal(x, x + n, y)) return 0;
+  return T(norm_again(
+      [&](const auto& f) {
+        for (int64_t i = 0; i < n; ++i) {
+          const double apart = double(x[i]) - double(y[i]);
+          f(&apart, 1);
+        }
+      },
+      p));
+}
+template <class T>
+T distance(const T* x, const T* y, int64_t n, double p) {
+  const auto plus = [](T a, T b) { return a + b; };
+  const auto raised = [&](T sum, auto&& root) {
+    const bool ordinary = sum >= T(SquareRange<T>::kLeast) && sum <= std::numeric_limits<T>::max();
+    return ordinary ? root(sum) : scaled_distance(x, y, n, p);
+  };
+  if (p == 2)
+    return raised(reduce_pair(
+                      x, y, n, [](T d) { return d * d; }, plus),
+                  [](T sum) { return std::sqrt(sum); });
+  if (p == 1)
+    return reduce_pair(
+        x, y, n, [](T d) { return d; }, plus);
+  if (p == 0)
+    return reduce_pair(
+        x, y, n, [](T d) { return T(d != 0); }, plus);
+  if (std::isinf(p))
+    return reduce_pair(
+        x, y, n, [](T d) { return d; }, [](T a, T b) { return b > a || std::isnan(b) ? b : a; });
+  const T power = T(p);
+  return raised(reduce_pair(
+                    x, y, n, [&](T d) { return std::pow(d, power); }, plus),
+                [&](T sum) { return std::pow(sum, 1 / power); });
+}
+
+// |x - y|^2 = |x|^2 + |y|^2 - 2 x y from one matrix product. Where the terms cancel, so that equal rows would
+// not have the distance 0, the distance is computed from the differences.
+template <class T>
+void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const T* x, const T* y, T* out) {
+  constexpr T kCancelled = T(1e-2);
+  const Workspace<T> memory(items * (m + n));
+  T *const left = memory.data(), *const right = left + items * m;
+  const auto square_lengths = [&](const T* rows, int64_t count, T* lengths) {
+    parallel_for(count, std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     T sum = 0;
+                     for (int64_t j = 0; j < k; ++j) sum += rows[i * k + j] * rows[i * k + j];
+                     lengths[i] = sum;
+                   }
+                 });
+  };
+  square_lengths(x, items * m, left);
+  square_lengths(y, items * n, right);
+  blas::multiply<T>({.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = {x, k},
+                     .b = {y, k, true},
+                     .c = out,
+                     .batch = {items},
+                     .a_strides = {m * k},
+                     .b_strides = {n * k}});
+  parallel_for(items * m, std::max<int64_t>(1, 40000 / n), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t first = row / m * n, columns = n, length = k;
+      const T *const own = x + row * k, *const others = y + first * k, *const squares = right + first;
+      const T own_square = left[row];
+      T* const to = out + row * n;
+      const auto fill = [=](auto&& is_ordinary) {
+        for (int64_t j = 0; j < columns; ++j) {
+          const T both = own_square + squares[j], squared = both - 2 * to[j];
+          // If `both` is infinite, the comparison is false and the distance comes from the differences.
+          to[j] = squared > kCancelled * both && is_ordinary(both)
+                      ? std::sqrt(squared)
+                      : distance(own, others + j * length, length, 2.0);
+        }
+      };
+      constexpr T kLeast = T(SquareRange<T>::kLeast);
+      if (own_square >= kLeast)
+        fill([](T) { return true; });
+      else
+        fill([&](T both) { return both >= kLeast; });
+    }
+  });
+}
+
+// x expanded to the batch and contiguous.
+Tensor expanded(const Tensor& x, const Shape& batch) {
+  const Shape shape = with_dims(batch, {x.size(-2), x.size(-1)});
+  if (x.shape() == shape) return in_order(x);
+  Tensor copy = Tensor::empty(shape, x.dtype());
+  copy_strided(copy.raw(), copy.dtype(), copy.strides(), x.raw(), x.dtype(),
+               broadcast_strides(x.shape(), x.strides(), shape), shape);
+  return copy;
+}
+
+constexpr int64_t kPowerWork = 16;  // the time of a power, in additions
+
+void cdist_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const Shape batch = batch_shape(out.shape());
+  const Tensor a = expanded(call.input(0), batch), b = expanded(call.input(1), batch);
+  const int64_t m = out.size(-2), n = out.size(-1), k = a.size(-1), items = numel(batch);
+  const double p = call.real(kPowerAt);
+  const int64_t mode = call.integer(kComputeAt);
+  const bool product =
+      p == 2 && k > 0 && (mode == kProduct || (mode == kIfNecessary && std::max(m, n) > kManyRows));
+  visit_linalg_dtype(a.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T *const x = a.data<T>(), *const y = b.data<T>();
+      T* const to = out.data<T>();
+      if (product) return distances_by_product(items, m, n, k, x, y, to);
+      const bool plain = p == 0 || p == 1 || p == 2 || std::isinf(p);
+      const int64_t work = k * (plain ? 1 : kPowerWork);
+      parallel_for(items * m * n, iterations_in(40000, work), [&](int64_t begin, int64_t end) {
+        const int64_t length = k;
+        const double power = p;
+        for (int64_t i = begin; i < end;) {
+          const int64_t row = i / n, last = std::min(end, (row + 1) * n);
+          const T* const own = x + row * k;
+          const T* other = y + (row / m * n + i % n) * k;
+          T* const distances = to;
+          for (; i < last; ++i, other += length) distances[i] = distance(own, other, length, power);
+        }
+      });
+    }
+  });
+}
+
+Operands cdist_compose(const Call& call) {
+  const Tensor difference = unsqueeze(call.input(0), -2) - unsqueeze(call.input(1), -3);
+  if (difference.size(-1) == 0) return {sum(difference, {-1})};
+  return {norm(difference, call.real(kPowerAt), {-1})};
+}
+
+// For p = 2: dx1_i = sum_j w_ij (x1_i - x2_j) with w = dy / y, which is 0 where y is 0.
+void cdist_vjp(Backward& b) {
+  if (b.real(kPowerAt) != 2) return differentiate_composition(b);
+  const Tensor weights = b.grad() * reciprocal_or_zero(b.output()), turned = transposed(weights);
+  const auto gradient = [](const Tensor& w, const Tensor& own, const Tensor& other) {
+    return sum(w, {-1}, true) * own - matmul(w, other);
+  };
+  if (b.needs(0)) b.set(0, gradient(weights, b.input(0), b.input(1)));
+  if (b.needs(1)) b.set(1, gradient(turned, b.input(1), b.input(0)));
+}
+
+double cdist_flops(const Call& call) {
+  const double each = call.real(kPowerAt) == 2 || call.real(kPowerAt) == 1 ? 2 : 3;
+  return each * elements(call.out[0]) * double(call.input(0).size(-1));
+}
+const Op kCdist{
+    .name = "cdist",
+    .doc = "The p-norm of the difference of every row of x1 and every row of x2; p may be 0 and inf.",
+    .inputs = {{"x1"}, {"x2"}},
+    .params = {{"p", ParamKind::real, 2.0},
+               {"compute_mode",
+                ParamKind::choice,
+                int64_t(kIfNecessary),
+                {"use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+                 "donot_use_mm_for_euclid_dist"}}},
+    .shape = cdist_shape,
+    .cpu = cdist_cpu,
+    .vjp = cdist_vjp,
+    .reads = {{.inputs = 3, .outputs = 1}},
+    .compose = cdist_compose,
+    .half_through_f32 = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::wide,
+    .flops = {cdist_flops, "2 for each pair of elements, 3 if p is neither 1 nor 2"},
+    .examples = {
+        {.inputs = {{{3, 2}}, {{4, 2}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 3, 4}}, {{2, 4}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{3, 4}}, {{2, 4}}}, .params = {1.0}, .types = OpExample::Types::floating},
+        {.inputs = {{{3, 4}}, {{2, 4}}}, .params = {3.0}, .types = OpExample::Types::floating},
+        {.inputs = {{{3, 4}}, {{2, 4}}}, .params = {2.0, 1}, .types = OpExample::Types::floating},
+        {.inputs = {{{3, 4}}, {{2, 5}}}, .error = "cdist: the rows of x1 and x2 must have the same size"},
+        {.inputs = {{{3, 4}}, {{2, 4}}}, .params = {-1.0}, .error = "cdist: p must not be negative"}}};
+
+}  // namespace
+
+std::span<const Op* const> cdist_ops() {
+  static constexpr const Op* ops[] = {&kCdist};
+  return ops;
+}
+
+}  // namespace lunagrad

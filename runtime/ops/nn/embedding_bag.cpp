@@ -1,0 +1,362 @@
+// Embedding with all options of PyTorch, and embedding_bag, which reduces the rows of each bag of ids to
+// their sum, mean or maximum. Sums have a kernel; the rest are compositions of embedding and index_add.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "runtime/ops/blank.h"
+#include "runtime/ops/dense.h"
+#include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
+#include "runtime/ops/index/indices.h"
+#include "runtime/ops/index/sum_by_index.h"
+#include "runtime/ops/reductions/large_means.h"
+
+namespace lunagrad {
+namespace {
+
+Tensor whole(int64_t value) { return Tensor::number(value); }
+
+void need_table(const char* op, const Tensor& ids, const Tensor& weight) {
+  need_index_type(op, ids);
+  if (weight.ndim() != 2) fail(op, ": the weight must have 2 dims (got shape ", weight.shape(), ")");
+}
+
+// padding_idx counts from the end if it is negative.
+Value padding_row(const char* op, const Value& given, const Tensor& weight) {
+  if (!given.present()) return given;
+  const int64_t rows = weight.size(0), row = given.i < 0 ? given.i + rows : given.i;
+  if (row < 0 || row >= rows) fail(op, ": padding_idx ", given.i, " is out of range for ", rows, " rows");
+  return row;
+}
+
+// Scales the rows that ids name, in place, to a norm of at most max_norm.
+void limit_rows(const char* op, const Tensor& ids, const Tensor& weight, const Value& max_norm, double p) {
+  if (!max_norm.present() || ids.numel() == 0) return;
+  const NoGrad off;
+  const Tensor flat = reshape(ids, {ids.numel()}), rows = index_select(weight, 0, flat);
+  if (!(max_norm.f >= 0)) fail(op, ": max_norm must be at least 0 (got ", max_norm.f, ")");
+  const Tensor norms = norm(rows, p, {1}, true);
+  const Tensor limited =
+      where(gt(norms, Tensor::number(max_norm.f)), rows * (max_norm.f / (norms + 1e-7)), rows);
+  copy_(weight, index_copy(weight, 0, flat, to(limited, weight.dtype())));
+}
+
+// The same rows; their gradients are divided by how often their id occurs.
+Tensor shared_gradient(const Tensor& rows, const Tensor& ids, int64_t count) {
+  Tensor share;
+  {
+    const NoGrad off;
+    const Tensor flat = reshape(ids, {ids.numel()});
+    const Tensor ones_of = ones(flat.shape(), DType::f32, ids.device());
+    const Tensor often = index_add(zeros({count}, DType::f32, ids.device()), 0, flat, ones_of);
+    share = unsqueeze(reshape(1.0 / index_select(often, 0, flat), ids.shape()), -1);
+  }
+  const Tensor scaled = rows * to(share, rows.dtype());
+  return rows.detach() + (scaled - scaled.detach());
+}
+
+enum EmbeddingParam { kPaddingIdx, kMaxNorm, kNormType, kScaleGrad, kSparse };
+
+Operands embedding_compose(const Call& call) {
+  const Tensor &ids = call.input(0), &weight = call.input(1);
+  need_table("embedding", ids, weight);
+  const Value padding = padding_row("embedding", call.params[kPaddingIdx], weight);
+  if (call.flag(kSparse)) fail("embedding: sparse gradients do not exist; leave sparse out");
+  limit_rows("embedding", ids, weight, call.params[kMaxNorm], call.real(kNormType));
+  const Tensor rows =
+      embedding(ids, weight, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
+  return {call.flag(kScaleGrad) ? shared_gradient(rows, ids, weight.size(0)) : rows};
+}
+const ParamSpec kMaxNormParam{.name = "max_norm", .kind = ParamKind::real, .optional = true};
+const ParamSpec kNormTypeParam{"norm_type", ParamKind::real, 2.0};
+const ParamSpec kScaleGradParam{"scale_grad_by_freq", ParamKind::boolean, false};
+const ParamSpec kSparseParam{"sparse", ParamKind::boolean, false};
+const ParamSpec kPaddingParam{.name = "padding_idx", .kind = ParamKind::integer, .optional = true};
+
+const Op kEmbeddingOptions{
+    .name = "_embedding_options",
+    .doc =
+        "The rows of weight that input names (from 0). The row of padding_idx gets no gradient. Rows longer "
+        "than "
+        "max_norm are shortened in place first; scale_grad_by_freq divides gradients by the number of uses.",
+    .inputs = {{"input"}, {"weight"}},
+    .params = {kPaddingParam, kMaxNormParam, kNormTypeParam, kScaleGradParam, kSparseParam},
+    .compose = embedding_compose,
+    .integer_inputs = 1,
+    .family = OpFamily::view,
+    .short_form = "embedding"};
+
+// --- embedding_bag ---
+
+enum BagInput { kIds, kWeight, kOffsets, kWeights };
+enum BagParam { kBagMaxNorm, kBagNormType, kBagScaleGrad, kMode, kBagSparse, kLastOffset, kBagPadding };
+enum Mode : int64_t { kMean, kSum, kMax };
+
+enum SumInput { kSumIds, kSumWeight, kSumStarts, kSumScale };
+constexpr int kSumMean = 0;
+
+// The bag of each id, from 0: the number of offsets up to its position, less 1.
+Tensor bags_of(const Tensor& offsets, int64_t ids) {
+  const Tensor places = arange(0, double(ids), 1, DType::i64, offsets.device());
+  return apply1(*find_op("_searchsorted"), {offsets, places}, {true}) - whole(1);
+}
+// The number of ids of each bag, at least 1, as [bags, 1]. `each` is 1 for an id that counts, else 0.
+Tensor sizes_of(const Tensor& bag, const Tensor& each, int64_t bags) {
+  const Tensor sizes = index_add(blank({bags}, each.dtype(), each.device()), 0, bag, each);
+  return unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
+}
+
+// --- the sums or means of bags, for f32 and f64: no rows are copied ---
+
+int64_t bag_count(const Call& call) { return call.input(kSumStarts).numel(); }
+
+void bag_sum_shape(Call& call) {
+  call.emit({bag_count(call), call.input(kSumWeight).size(1)}, call.input(kSumWeight).dtype());
+}
+void bag_sum_cpu(const Call& call) {
+  const Tensor weight = in_order(call.input(kSumWeight)), starts = in_order(call.input(kSumStarts));
+  const Tensor scale = call.has(kSumScale) ? in_order(call.input(kSumScale)) : Tensor();
+  const Indices ids("embedding_bag", call.input(kSumIds), 0, weight.size(0));
+  const int64_t bags = bag_count(call), width = weight.size(1), count = ids.size();
+  const int64_t* const begin_of = starts.data<int64_t>();
+  const auto run = [&]<class T>() {
+    const T *const rows = weight.data<T>(), *const factors = scale.defined() ? scale.data<T>() : nullptr;
+    T* const out = call.output().data<T>();
+    // The mean of element d. If the sum is too large, it is computed again from elements times a power of
+    // two.
+    const auto mean_of = [&](T sum, int64_t begin, int64_t end, int64_t d) {
+      constexpr double kDown = 0x1p-64;
+      const T mean = sum / T(std::max<int64_t>(1, end - begin));
+      if (std::isfinite(mean)) return mean;
+      double small = 0;
+      for (int64_t i = begin; i < end; ++i) small += double(rows[ids[i] * width + d]) * kDown;
+      return T(small / double(std::max<int64_t>(1, end - begin)) / kDown);
+    };
+    const int64_t each = std::max<int64_t>(1, count * width / std::max<int64_t>(1, bags));
+    parallel_for(bags, iterations_in(kIndexGrain, each), [&](int64_t first, int64_t last) {
+      for (int64_t bag = first; bag < last; ++bag) {
+        T* const sum = out + bag * width;
+        std::fill_n(sum, width, T(0));
+        const int64_t end = bag + 1 < bags ? begin_of[bag + 1] : count;
+        for (int64_t i = begin_of[bag]; i < end; ++i) {
+          const T* const row = rows + ids[i] * width;
+          const T factor = factors ? factors[i] : T(1);
+          for (int64_t d = 0; d < width; ++d) sum[d] += factor * row[d];
+        }
+        if (call.flag(kSumMean))
+          for (int64_t d = 0; d < width; ++d) sum[d] = mean_of(sum[d], begin_of[bag], end, d);
+      }
+    });
+  };
+  weight.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+}
+Operands bag_sum_compose(const Call& call) {
+  Tensor rows = index_select(call.input(kSumWeight), 0, call.input(kSumIds));
+  if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
+  const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
+  const Shape shape{bag_count(call), rows.size(1)};
+  const auto total = [&](const Scaling& scaling) {
+    const Tensor added = scaling(rows);
+    return index_add(blank(shape, added.dtype(), added.device()), 0, bag, added);
+  };
+  if (!call.flag(kSumMean)) return {total([](const Tensor& x) { return x; })};
+  return {mean_of_sums(total, sizes_of(bag, ones({rows.size(0)}, rows.dtype(), rows.device()), shape[0]))};
+}
+// Each row gets the gradient of its bag; for a mean, divided by the number of ids in the bag.
+void bag_sum_vjp(Backward& b) {
+  const Tensor ids = b.input(kSumIds), starts = b.input(kSumStarts);
+  const Tensor bag = bags_of(starts, ids.numel());
+  Tensor of_bag = b.grad();
+  if (b.flag(kSumMean))
+    of_bag = of_bag / sizes_of(bag, ones({ids.numel()}, of_bag.dtype(), of_bag.device()), starts.numel());
+  const Tensor g = index_select(of_bag, 0, bag);
+  if (b.needs(kSumWeight)) {
+    const Tensor scale = b.input(kSumScale);
+    b.set(kSumWeight,
+          sum_by_index(b.shape(kSumWeight), 0, ids, scale.defined() ? g * unsqueeze(scale, 1) : g));
+  }
+  if (b.needs(kSumScale)) b.set(kSumScale, sum(g * index_select(b.input(kSumWeight), 0, ids), {1}));
+}
+double bag_sum_flops(const Call& call) {
+  return (call.has(kSumScale) ? 2 : 1) * elements(call.in[kSumIds]) * double(call.input(kSumWeight).size(1));
+}
+double bag_sum_bytes(const Call& call) {
+  return elements(call.in[kSumIds]) * double(call.output().size(1)) *
+             double(item_size(call.output().dtype())) +
+         double(call.output().nbytes()) + double(call.input(kSumIds).nbytes());
+}
+const Op kBagSum{
+    .name = "_embedding_bag_sum",
+    .doc =
+        "The sums, or means, of the rows of weight that ids name between one of starts and the next, each "
+        "times its scale.",
+    .inputs = {{"ids"}, {"weight"}, {"starts"}, {"scale", true}},
+    .params = {{"mean", ParamKind::boolean, false}},
+    .shape = bag_sum_shape,
+    .cpu = bag_sum_cpu,
+    .vjp = bag_sum_vjp,
+    .reads = {{}, {.inputs = 0b1101}, {}, {.inputs = 0b0111}},
+    .compose = bag_sum_compose,
+    .integer_inputs = 0b101,
+    .family = OpFamily::view,
+    .flops = {bag_sum_flops, "1 for each element of each row, and 1 for its scale"},
+    .bytes = bag_sum_bytes};
+
+// The starts of the bags in the flattened ids, as i64 without the last offset.
+Tensor starts_of(const Call& call, int64_t ids) {
+  const NoGrad off;
+  const Tensor& given = call.input(kIds);
+  if (given.ndim() == 2) {
+    if (call.has(kOffsets))
+      fail("embedding_bag: offsets are for ids in one dim (got shape ", given.shape(), ")");
+    return arange(0, double(given.size(0)), 1, DType::i64, given.device()) * whole(given.size(1));
+  }
+  if (given.ndim() != 1) fail("embedding_bag: ids must have 1 or 2 dims (got shape ", given.shape(), ")");
+  if (!call.has(kOffsets)) fail("embedding_bag: ids in one dim need offsets, the starts of the bags");
+  Tensor offsets = call.input(kOffsets);
+  if (offsets.ndim() != 1 || (offsets.dtype() != DType::i64 && offsets.dtype() != DType::i32))
+    fail("embedding_bag: offsets must be a vector of integers (got ", offsets.dtype(), " of shape ",
+         offsets.shape(), ")");
+  offsets = to(offsets, DType::i64);
+  const Tensor host = to(offsets, cpu_device());
+  const int64_t count = host.numel(), stride = count > 0 ? host.strides()[0] : 1;
+  if (call.flag(kLastOffset) && count == 0)
+    fail("embedding_bag: with include_last_offset an offset is needed");
+  int64_t before = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = host.data<int64_t>()[i * stride];
+    if (at < before || at > ids || (i == 0 && at != 0))
+      fail("embedding_bag: offsets must begin with 0 and grow to at most ", ids, " (got ", at,
+           " at position ", i + 1, ")");
+    before = at;
+  }
+  return call.flag(kLastOffset) ? narrow(offsets, 0, 0, count - 1) : offsets;
+}
+
+// Bags of different lengths as rows of a table: the positions of the bag's ids, then repeats of the first
+// position.
+struct Table {
+  Tensor places, used;  // [bags, longest]
+};
+Table table_of(const Tensor& starts, int64_t ids) {
+  const NoGrad off;
+  const int64_t bags = starts.size(0);
+  const Tensor ends =
+      cat({narrow(starts, 0, 1, bags - 1), full({1}, Value(ids), DType::i64, starts.device())});
+  const Tensor lengths = ends - starts;
+  const int64_t longest = std::max<int64_t>(1, max(lengths).item_integer());
+  const Tensor steps = arange(0, double(longest), 1, DType::i64, starts.device());
+  const Tensor used = lt(unsqueeze(steps, 0), unsqueeze(lengths, 1));
+  const Tensor places = where(used, unsqueeze(starts, 1) + unsqueeze(steps, 0), unsqueeze(starts, 1));
+  return {minimum(places, whole(std::max<int64_t>(0, ids - 1))), used};
+}
+
+// The largest elements of each bag; 0 for a bag without ids.
+Tensor largest(const Tensor& rows, const Tensor& counted, const Tensor& starts) {
+  const Table table = table_of(starts, rows.size(0));
+  const Shape shape{table.used.size(0), table.used.size(1), rows.size(1)};
+  Tensor used = table.used;
+  const Tensor flat = reshape(table.places, {table.places.numel()});
+  if (counted.defined()) used = logical_and(used, reshape(index_select(counted, 0, flat), used.shape()));
+  const Tensor spread = reshape(index_select(rows, 0, flat), shape);
+  const Tensor best =
+      max(where(unsqueeze(used, 2), spread, Tensor::number(-std::numeric_limits<double>::infinity())), 1)
+          .first;
+  return where(any(used, {1}, true), best, Tensor::number(0.0));
+}
+
+Operands embedding_bag_compose(const Call& call) {
+  const Tensor &given = call.input(kIds), &weight = call.input(kWeight);
+  need_table("embedding_bag", given, weight);
+  if (!is_floating(weight.dtype()))
+    fail("embedding_bag: a floating type is needed (got ", weight.dtype(), ")");
+  const Mode mode = Mode(call.integer(kMode));
+  const Value padding = padding_row("embedding_bag", call.params[kBagPadding], weight);
+  if (call.flag(kBagSparse)) fail("embedding_bag: sparse gradients do not exist; leave sparse out");
+  if (call.has(kWeights)) {
+    if (mode != kSum) fail("embedding_bag: per_sample_weights are for mode 'sum'");
+    if (!(call.input(kWeights).shape() == given.shape()))
+      fail("embedding_bag: per_sample_weights have shape ", call.input(kWeights).shape(), " and ids ",
+           given.shape(), "; they must be the same");
+  }
+  const int64_t count = given.numel();
+  const Tensor starts = starts_of(call, count), ids = reshape(given, {count});
+  const int64_t bags = starts.size(0);
+  limit_rows("embedding_bag", ids, weight, call.params[kBagMaxNorm], call.real(kBagNormType));
+  const Shape result{bags, weight.size(1)};
+  const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
+  if (plain && !is_half(weight.dtype()) && !is_complex(weight.dtype())) {
+    const Tensor scale = call.has(kWeights) ? reshape(call.input(kWeights), {count}) : Tensor();
+    if (scale.defined() && scale.dtype() != weight.dtype())
+      fail("embedding_bag: weight and per_sample_weights must have one type (got ", weight.dtype(), " and ",
+           scale.dtype(), ")");
+    return {apply1(kBagSum, {ids, weight, starts, scale}, {mode == kMean})};
+  }
+  Tensor rows = embedding(ids, weight, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
+  if (count == 0 || bags == 0) return {sum(rows, {0}, true) + zeros(result, rows.dtype(), rows.device())};
+  if (call.flag(kBagScaleGrad)) rows = shared_gradient(rows, ids, weight.size(0));
+  const Tensor counted = padding.present() ? ne(ids, whole(padding.i)) : Tensor();
+  if (mode == kMax) return {largest(rows, counted, starts)};
+  if (call.has(kWeights)) rows = rows * unsqueeze(reshape(call.input(kWeights), {count}), 1);
+  if (counted.defined()) rows = where(unsqueeze(counted, 1), rows, Tensor::number(0.0));
+  const Tensor bag = bags_of(starts, count);
+  const auto total = [&](const Scaling& scaling) {
+    const Tensor added = scaling(rows);
+    return index_add(zeros(result, added.dtype(), added.device()), 0, bag, added);
+  };
+  if (mode == kSum) return {total([](const Tensor& x) { return x; })};
+  const Tensor each =
+      counted.defined() ? to(counted, rows.dtype()) : ones({count}, rows.dtype(), rows.device());
+  return {mean_of_sums(total, sizes_of(bag, each, bags))};
+}
+
+OpExample bag(const Shape& ids, const Value& mode, const Value& padding = {}, bool weights = false) {
+  using Kind = ExampleOperand::Kind;
+  OpExample example{.inputs = {{.shape = ids, .low = 0, .high = 5, .kind = Kind::index},
+                               {.shape = {5, 3}},
+                               {.kind = Kind::absent},
+                               weights ? ExampleOperand{.shape = ids} : ExampleOperand{.kind = Kind::absent}},
+                    .params = {Value(), 2.0, false, mode, false, false, padding},
+                    .types = OpExample::Types::floating};
+  return example;
+}
+OpExample wrong_bag(OpExample example, const char* error) {
+  example.error = error;
+  return example;
+}
+
+const Op kEmbeddingBag{
+    .name = "embedding_bag",
+    .doc =
+        "The sum, mean or largest of the rows of weight that each bag of ids names: a row of input [bags, "
+        "ids], or "
+        "the ids of a vector from one of offsets to the next.",
+    .inputs = {{"input"}, {"weight"}, {"offsets", true}, {"per_sample_weights", true}},
+    .params = {kMaxNormParam,
+               kNormTypeParam,
+               kScaleGradParam,
+               {"mode", ParamKind::choice, int64_t(kMean), {"mean", "sum", "max"}},
+               kSparseParam,
+               {"include_last_offset", ParamKind::boolean, false},
+               kPaddingParam},
+    .compose = embedding_bag_compose,
+    .integer_inputs = 0b101,
+    .family = OpFamily::view,
+    .order = {"input", "weight", "offsets", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
+              "per_sample_weights", "include_last_offset", "padding_idx"},
+    .examples = {bag({2, 3}, int64_t(kMean)), bag({2, 3}, int64_t(kSum), {}, true),
+                 bag({3, 2}, int64_t(kMax)), bag({3, 4}, int64_t(kMean), 2), bag({3, 4}, int64_t(kSum), -4),
+                 bag({3, 2}, int64_t(kMax), 1), wrong_bag(bag({4}, int64_t(kSum)), "need offsets"),
+                 wrong_bag(bag({2, 2}, int64_t(kMean), {}, true), "are for mode 'sum'"),
+                 wrong_bag(bag({2, 2}, int64_t(kMean), 5), "padding_idx 5 is out of range for 5 rows")}};
+
+}  // namespace
+
+std::span<const Op* const> embedding_ops() {
+  static const Op* const ops[] = {&kEmbeddingOptions, &kEmbeddingBag, &kBagSum};
+  return ops;
+}
+
+}  // namespace lunagrad
