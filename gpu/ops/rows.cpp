@@ -65,7 +65,7 @@ RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
 }
 
 bool is_aligned(const Tensor& x) {
-  return (x.dtype() == DType::f32 || is_half(x.dtype())) && x.offset() % 4 == 0;
+  return (x.dtype() == DType::f32 || is_16bit_float(x.dtype())) && x.offset() % 4 == 0;
 }
 
 }  // namespace

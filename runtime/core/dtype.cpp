@@ -32,7 +32,7 @@ std::ostream& operator<<(std::ostream& out, DType t) { return out << dtype_name(
 // The enumeration is in order of promotion, with two exceptions: neither 16-bit float contains the other, and
 // f64 with c64 gives c128.
 DType promote(DType a, DType b) {
-  if (a != b && is_half(a) && is_half(b)) return DType::f32;
+  if (a != b && is_16bit_float(a) && is_16bit_float(b)) return DType::f32;
   if (is_complex(a) || is_complex(b)) return std::max(complex_type(a), complex_type(b));
   return std::max(a, b);
 }

@@ -22,7 +22,7 @@ constexpr bool is_complex(DType t) { return t >= DType::c64; }
 constexpr bool is_floating(DType t) { return t >= DType::f16 && !is_complex(t); }  // floating and real
 constexpr bool is_differentiable(DType t) { return t >= DType::f16; }              // floating or complex
 constexpr bool is_integral(DType t) { return t < DType::f16; }                     // bool counts as integral
-constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
+constexpr bool is_16bit_float(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 // Type promotion of two tensors, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 + bf16 = f32,
 // f64 + c64 = c128).

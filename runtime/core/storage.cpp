@@ -70,7 +70,7 @@ Storage::Storage(Device& device_in, size_t bytes_in)
 Storage::Storage(Device& device_in, void* data_in, size_t bytes_in)
     : device(device_in), bytes(bytes_in), data_(data_in) {}
 
-Storage::Storage(Device& device_in, size_t bytes_in, Promised) noexcept
+Storage::Storage(Device& device_in, size_t bytes_in, Unallocated) noexcept
     : device(device_in), bytes(bytes_in), data_(nullptr) {}
 
 void Storage::keep_promise() {
@@ -96,7 +96,7 @@ void Storage::mark_written(const char* op) {
   last_write = context().line;
 }
 
-void Storage::mark_torn(const char* op) {
+void Storage::mark_half_written(const char* op) {
   mark_written(op);
   half_written_by = op;
 }
@@ -104,7 +104,7 @@ void Storage::mark_torn(const char* op) {
 // half_written_by of a parameter that was resharded (tape/unsharded.h).
 extern const char* const kResharded = "a sharded model";
 
-void Storage::refuse_torn(const char* op) const {
+void Storage::refuse_half_written(const char* op) const {
   if (half_written_by == kResharded)
     fail(op,
          ": a parameter of a sharded model is whole only while its group runs; model:state_dict() gives "

@@ -10,14 +10,14 @@ namespace lunagrad {
 class CallQueue;
 
 // Tag of a storage without memory yet: a deferred call will write the first values.
-struct Promised {};
+struct Unallocated {};
 
 class Storage final : public Counted, public Pooled<Storage> {
  public:
   Storage(Device&, size_t bytes);
   // Takes ownership of `data`, which the device's alloc(bytes) returned, on any thread.
   Storage(Device&, void* data, size_t bytes);
-  Storage(Device&, size_t bytes, Promised) noexcept;
+  Storage(Device&, size_t bytes, Unallocated) noexcept;
   // Gives up the memory: the caller frees it, on any thread. Its tensors must not be read again.
   void* release();
   ~Storage();
@@ -38,9 +38,9 @@ class Storage final : public Counted, public Pooled<Storage> {
     if (writer || reader) [[unlikely]]
       compute();
   }
-  // allocates the memory of a promised storage; Error of kind memory when it does not fit
+  // allocates the memory of a storage without memory; Error of kind memory when it does not fit
   void keep_promise();
-  void take_back();  // frees the memory; the storage is promised again
+  void take_back();  // frees the memory; the storage has no memory again
 
   Device& device;
   size_t bytes;
@@ -60,16 +60,16 @@ class Storage final : public Counted, public Pooled<Storage> {
 
   // Call this after any change to the bytes of an existing tensor.
   void mark_written(const char* op);
-  void mark_torn(const char* op);
+  void mark_half_written(const char* op);
   // Error "op: …" when an in-place write did not finish.
   void check_whole(const char* op) const {
     if (half_written_by) [[unlikely]]
-      refuse_torn(op);
+      refuse_half_written(op);
   }
 
  private:
   void compute() const;  // implemented in deferral/call_queue.cpp
-  [[noreturn]] void refuse_torn(const char* op) const;
+  [[noreturn]] void refuse_half_written(const char* op) const;
 
   void* data_;
 };

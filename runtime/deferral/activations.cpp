@@ -31,7 +31,7 @@ int64_t choice_of(const Op& op, const Op& activation) {
 bool has_same_bits(const Call& product, const Op& activation, const Device& device) {
   const DType type = product.output().dtype();
   if (is_complex(type)) return false;
-  return !is_half(type) || (!device.is_cpu() && std::string_view(activation.name) == "relu");
+  return !is_16bit_float(type) || (!device.is_cpu() && std::string_view(activation.name) == "relu");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ CallQueue::~CallQueue() {
     compute();
   } catch (...) {  // a stop, or no memory: results that were not computed are half-written
     for (const QueuedCall& queued : calls_)
-      for (const Tensor& y : queued.call.out) y.storage().mark_torn(queued.call.op->name);
+      for (const Tensor& y : queued.call.out) y.storage().mark_half_written(queued.call.op->name);
     forget_places();
     if (waiting_queue == this) waiting_queue = nullptr;
   }
@@ -105,12 +105,12 @@ void CallQueue::put(const Call& call, Device& device) {
 
 // Whether the results in use take too much memory.
 bool CallQueue::is_large() {
-  if (promised_ < next_look_) return false;
+  if (pending_bytes_ < next_look_) return false;
   if (drop_garbage_) drop_garbage_();
   uint64_t in_use = 0;
   for (const Place& place : places_)
     if (place.made && place.storage->use_count() > place.storage->queued) in_use += place.storage->bytes;
-  next_look_ = promised_ + window_;
+  next_look_ = pending_bytes_ + window_;
   // In a chain of large results the operand and the result of a call are in use together.
   uint64_t latest = 0;
   for (const Tensor& y : calls_.back().call.out) latest += y.nbytes();
@@ -152,7 +152,7 @@ void CallQueue::take_operands(QueuedCall& queued, const Operands& in, const Oper
   for (const Tensor& y : out) {
     call.out.push_back(own_handle(y, true));
     y.storage().writer = this;
-    promised_ += y.nbytes();
+    pending_bytes_ += y.nbytes();
   }
 }
 
@@ -217,7 +217,7 @@ void CallQueue::compute_once() {
   computing_ = true;
   forget_places();  // from here on the memory is really read and written
   waiting_queue = nullptr;
-  promised_ = 0;
+  pending_bytes_ = 0;
   report_->dropped += plan.dropped - merged;
   report_->bytes_saved += plan.bytes_saved;
   report_->calls.reserve(report_->calls.size() + plan.order.size());

@@ -39,7 +39,7 @@ class CallQueue {
   void drop_garbage_with(std::function<void()> drop_garbage) { drop_garbage_ = std::move(drop_garbage); }
 
   bool empty() const { return calls_.empty(); }
-  uint64_t promised() const { return promised_; }  // bytes of the results
+  uint64_t pending_bytes() const { return pending_bytes_; }  // bytes of the results
   // A report of the calls computed since the last begin_report().
   std::shared_ptr<const QueueReport> report() const { return report_; }
   void begin_report() { report_ = std::make_shared<QueueReport>(); }
@@ -61,10 +61,10 @@ class CallQueue {
   void keep_unfinished(const Plan&, size_t first_unit);
 
   std::vector<QueuedCall> calls_;
-  std::vector<Place> places_;  // each storage once
-  uint64_t promised_ = 0;      // bytes
-  uint64_t window_ = 0;        // the queue is computed when results in use take so many bytes
-  uint64_t next_look_ = 0;     // the next count of results in use happens at so many bytes of results
+  std::vector<Place> places_;   // each storage once
+  uint64_t pending_bytes_ = 0;  // bytes
+  uint64_t window_ = 0;         // the queue is computed when results in use take so many bytes
+  uint64_t next_look_ = 0;      // the next count of results in use happens at so many bytes of results
   bool computing_ = false;
   std::function<void()> free_memory_, drop_garbage_;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();

@@ -29,7 +29,7 @@ CapturedGraph::CapturedGraph(const Recording& recording, const std::vector<Use>&
     : leaves_(recording.leaves()) {
   for (const MemorySlot& slot : recording.slots()) {
     Memory memory{slot, slot.kind == MemorySlot::Kind::made
-                            ? Ref<Storage>(new Storage(*slot.device, slot.bytes, Promised()))
+                            ? Ref<Storage>(new Storage(*slot.device, slot.bytes, Unallocated()))
                             : slot.storage};
     if (slot.tensor.defined()) {
       memory.offset = offset_in_bytes(slot.tensor);
@@ -37,7 +37,7 @@ CapturedGraph::CapturedGraph(const Recording& recording, const std::vector<Use>&
       memory.dtype = slot.tensor.dtype();
     }
     if (slot.kind != MemorySlot::Kind::outside) memory.slot.tensor = {};
-    memory.nothing = Ref<Storage>(new Storage(*slot.device, 0, Promised()));
+    memory.nothing = Ref<Storage>(new Storage(*slot.device, 0, Unallocated()));
     memory_.push_back(std::move(memory));
   }
   for (const RecordedCall& recorded : recording.calls()) {
@@ -193,7 +193,7 @@ void CapturedGraph::share_memory() {
         taken = *best;
         free.erase(best);
       } else {
-        taken = Ref<Storage>(new Storage(wanted.device, wanted.bytes, Promised()));
+        taken = Ref<Storage>(new Storage(wanted.device, wanted.bytes, Unallocated()));
         shared_.push_back(taken);
         bytes_kept_ += wanted.bytes;
       }
@@ -266,7 +266,8 @@ void CapturedGraph::renew_results() {
   for (Memory& memory : memory_) {
     if (!memory.escapes || memory.slot.kind != MemorySlot::Kind::made) continue;
     if (memory.storage->use_count() > memory.bodies.size() + 1)
-      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Promised())), 0);
+      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Unallocated())),
+            0);
     if (large_)
       memory.storage->take_back();
     else

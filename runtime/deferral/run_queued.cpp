@@ -31,7 +31,8 @@ void run_alone(const QueuedCall& queued) {
   } catch (...) {
     if (queued.in_place) {
       for (const Tensor& x : call.in)
-        if (in_memory(x) && x.storage().last_writer == call.op->name) x.storage().mark_torn(call.op->name);
+        if (in_memory(x) && x.storage().last_writer == call.op->name)
+          x.storage().mark_half_written(call.op->name);
     }
     throw;
   }

@@ -47,7 +47,7 @@ void promise_outputs(Call& call, Device& device) {
       body.storage = Ref<Storage>(new Storage(device, bytes));
       continue;
     }
-    body.storage = Ref<Storage>(new Storage(device, bytes, Promised()));
+    body.storage = Ref<Storage>(new Storage(device, bytes, Unallocated()));
   }
 }
 
@@ -141,7 +141,8 @@ bool execute_in_place(Call& call) {
     return execute(call);
   } catch (...) {
     for (const Tensor& x : call.in)
-      if (x.defined() && x.storage().last_writer == call.op->name) x.storage().mark_torn(call.op->name);
+      if (x.defined() && x.storage().last_writer == call.op->name)
+        x.storage().mark_half_written(call.op->name);
     throw;
   }
 }
@@ -155,7 +156,7 @@ void check_whole(const Call& call, size_t first) {
 bool wants_f32(const Call& call) {
   if (!call.op->half_through_f32) return false;
   return std::any_of(call.in.begin(), call.in.end(),
-                     [](const Tensor& x) { return x.defined() && is_half(x.dtype()); });
+                     [](const Tensor& x) { return x.defined() && is_16bit_float(x.dtype()); });
 }
 
 // Casts 16-bit operands to f32, runs the op, and casts its f32 results to the operands' type.
@@ -165,7 +166,7 @@ void run_through_f32(Call& call) {
     if (x.defined() && is_floating(x.dtype())) narrow = promote(narrow, x.dtype());
   Call wide = call;
   for (Tensor& x : wide.in)
-    if (x.defined() && is_half(x.dtype())) x = to(x, DType::f32);
+    if (x.defined() && is_16bit_float(x.dtype())) x = to(x, DType::f32);
   run(wide);
   for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
 }
@@ -278,12 +279,12 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const bool replaced = std::string_view(op.name) == "_copy" && size_t(x.nbytes()) == x.storage().bytes;
   check_whole(call, replaced ? 1 : 0);
   op.shape(call);
-  const Tensor& promised = call.out[0];
-  if (!(promised.shape() == x.shape()))
-    fail(op.name, "_: a result of shape ", promised.shape(), " does not fit the target of shape ", x.shape());
-  if ((is_differentiable(promised.dtype()) && !is_differentiable(x.dtype())) ||
-      (is_complex(promised.dtype()) && !is_complex(x.dtype())))
-    fail(op.name, "_: a result of type ", promised.dtype(), " cannot be written into a tensor of type ",
+  const Tensor& result = call.out[0];
+  if (!(result.shape() == x.shape()))
+    fail(op.name, "_: a result of shape ", result.shape(), " does not fit the target of shape ", x.shape());
+  if ((is_differentiable(result.dtype()) && !is_differentiable(x.dtype())) ||
+      (is_complex(result.dtype()) && !is_complex(x.dtype())))
+    fail(op.name, "_: a result of type ", result.dtype(), " cannot be written into a tensor of type ",
          x.dtype());
 
   const bool guarded = context().guard == Guard::op;
@@ -307,7 +308,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   }
 
   // The kernel writes directly into x, unless the result must be cast or another operand shares its memory.
-  const bool same_type = promised.dtype() == x.dtype();
+  const bool same_type = result.dtype() == x.dtype();
   bool entangled = false;
   for (size_t i = 1; i < call.in.size(); ++i)
     if (call.in[i].defined() && call.in[i].storage_ref() == x.storage_ref() && !same_elements(call.in[i], x))
@@ -318,7 +319,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
       const InKernel running;
       its.run(to_run);
     } catch (...) {
-      x.storage().mark_torn(op.name);
+      x.storage().mark_half_written(op.name);
       throw;
     }
   };

@@ -19,7 +19,7 @@ AutocastPolicy policy_of(const Op& op) {
 
 // Whether autocast may cast an operand: f64 stays as the user chose it.
 bool is_castable(const Tensor& x) {
-  return x.defined() && !x.is_number() && (is_half(x.dtype()) || x.dtype() == DType::f32);
+  return x.defined() && !x.is_number() && (is_16bit_float(x.dtype()) || x.dtype() == DType::f32);
 }
 
 DType widest_of(const Operands& in) {
@@ -60,7 +60,7 @@ void Autocast::run(Call& call) {
 }
 
 std::shared_ptr<Autocast> make_autocast(DType type) {
-  if (!is_half(type)) fail("autocast: f16 or bf16 expected (got ", type, ")");
+  if (!is_16bit_float(type)) fail("autocast: f16 or bf16 expected (got ", type, ")");
   return std::make_shared<Autocast>(type);
 }
 

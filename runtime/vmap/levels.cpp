@@ -57,7 +57,7 @@ BatchLevels join(const BatchLevels& a, const BatchLevels& b) {
   return all;
 }
 
-BatchLevels joined_levels(std::span<const Tensor> tensors) {
+BatchLevels union_of_levels(std::span<const Tensor> tensors) {
   BatchLevels all;
   for (const Tensor& x : tensors)
     if (is_batched(x)) all = join(all, levels_of(x));

@@ -5,7 +5,7 @@
 namespace lunagrad {
 
 // The levels of all operands together. Error when one of them belongs to a vmap that has ended.
-BatchLevels joined_levels(std::span<const Tensor>);
+BatchLevels union_of_levels(std::span<const Tensor>);
 BatchLevels join(const BatchLevels&, const BatchLevels&);
 
 // The value [N, ...] of x for `levels`, which include its own: x is repeated over the missing ones.

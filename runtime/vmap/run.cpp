@@ -146,7 +146,7 @@ BatchedCall batched_call(const Call& call, const BatchLevels& levels) {
 void run_random(Call& call) {
   const Op& op = *call.op;
   const BatchLevels different = drawing_levels(op);
-  const BatchLevels own = joined_levels(call.in), levels = join(own, different);
+  const BatchLevels own = union_of_levels(call.in), levels = join(own, different);
   const bool all_differ = levels.size() == different.size();
   const Drawing on;
   if (levels.empty()) return run(call);
@@ -223,7 +223,7 @@ void run_batched(Call& call) {
   if (op.writes_inputs)
     fail(op.name, ": it changes its operands in place and cannot run inside vmap on batched tensors");
   if (draws(call) && !drawing && !active_levels().empty()) return run_random(call);
-  const BatchLevels levels = joined_levels(call.in);
+  const BatchLevels levels = union_of_levels(call.in);
   if (levels.empty()) {
     const Drawing settled;
     return run(call);
@@ -251,7 +251,7 @@ void run_batched(Call& call) {
 Tensor apply_in_place_batched(const Op& op, Operands in, Values params) {
   const OnPhysicalDevice device;
   const Tensor target = in[0];
-  const BatchLevels levels = joined_levels(in), own = levels_of(target);
+  const BatchLevels levels = union_of_levels(in), own = levels_of(target);
   if (own.size() != levels.size())
     fail(public_name(op),
          "_: inside vmap a batched value is written into a tensor that all samples share; write y = ... "
@@ -272,7 +272,7 @@ Tensor apply_in_place_batched(const Op& op, Operands in, Values params) {
 }
 
 TensorList for_each_sample(const TensorList& inputs, const std::function<TensorList(const TensorList&)>& f) {
-  const BatchLevels levels = joined_levels(inputs);
+  const BatchLevels levels = union_of_levels(inputs);
   int64_t count = 1;
   for (const BatchLevel& level : levels) count *= level.size;
   if (count == 0) fail("vmap: an op of the script cannot run on a batch of no samples");
@@ -295,7 +295,7 @@ TensorList for_each_sample(const TensorList& inputs, const std::function<TensorL
 
 TensorList grad_of_batched(const TensorList& outputs, const TensorList& inputs, const TensorList& seeds,
                            const GradOptions& options) {
-  const BatchLevels levels = joined_levels(inputs);
+  const BatchLevels levels = union_of_levels(inputs);
   TensorList values, roots, root_seeds;
   for (size_t i = 0; i < inputs.size(); ++i)
     values.push_back(is_batched(inputs[i]) ? batch_value(inputs[i]) : inputs[i]);

@@ -9,7 +9,7 @@
 #include "runtime/io/json_text.h"
 #include "script/run/json.h"
 #include "script/trust/inside.h"
-#include "script/trust/notary.h"
+#include "script/trust/trust_key.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -63,7 +63,7 @@ std::string manifest_text(const Bundle& bundle) {
   json["left_out"] = path_texts(bundle.left_out);
   if (bundle.run_id.empty()) return json_text(json, 2) + "\n";
   json["run_id"] = bundle.run_id;
-  if (const auto notary = Notary::make()) json["mark"] = notary->mark("bundle", "", json_text(json));
+  if (const auto trust_key = TrustKey::make()) json["mark"] = trust_key->mark("bundle", "", json_text(json));
   return json_text(json, 2) + "\n";
 }
 
@@ -73,8 +73,8 @@ std::string run_marked_in(const std::string& manifest) {
   const Json mark = json["mark"], id = json["run_id"];
   json.erase("mark");
   std::string why;
-  const auto notary = Notary::find(why);
-  if (!notary || !id.is_string() || mark != notary->mark("bundle", "", json_text(json))) return {};
+  const auto trust_key = TrustKey::find(why);
+  if (!trust_key || !id.is_string() || mark != trust_key->mark("bundle", "", json_text(json))) return {};
   return id;
 }
 

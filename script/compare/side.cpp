@@ -71,7 +71,7 @@ Tensor moved(const Tensor& x, Device& device) {
 DType Side::type_of(DType type) const {
   if (!type_ || !is_differentiable(type)) return type;
   if (!is_complex(type)) return *type_;
-  return is_half(*type_) ? type : complex_type(*type_);
+  return is_16bit_float(*type_) ? type : complex_type(*type_);
 }
 
 Tensor Side::bring(const Tensor& x, const KeptNode& node) const {
@@ -115,7 +115,7 @@ TensorList Side::results_of(const KeptNode& node, const TensorList& inputs) cons
 // for 16-bit operands, the public op would have cast the operands to f32 and the results back.
 bool Side::goes_through_f32(const KeptNode& node, const TensorList& inputs) const {
   const Op& op = *node.op;
-  if (!type_ || !is_half(*type_) || !op.hidden() || op.half_through_f32 || !op.cpu) return false;
+  if (!type_ || !is_16bit_float(*type_) || !op.hidden() || op.half_through_f32 || !op.cpu) return false;
   if (device_of(node).is_cpu()) return true;
   Call call;
   call.op = node.op;

@@ -5,7 +5,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/io/resolved_path.h"
-#include "script/trust/notary.h"
+#include "script/trust/trust_key.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

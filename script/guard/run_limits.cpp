@@ -7,7 +7,7 @@
 #include "runtime/io/resolved_path.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
-#include "script/trust/notary.h"
+#include "script/trust/trust_key.h"
 
 namespace lunagrad {
 namespace {
@@ -51,7 +51,7 @@ size_t disk_of(const RunOptions& run) { return run.sandbox && run.disk == 0 ? kS
 
 void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& options, bool many) {
   std::error_code none;
-  if (options.write_run) Notary::make();  // reads the user's key now, since the script must not
+  if (options.write_run) TrustKey::make();  // reads the user's key now, since the script must not
   const std::string folder =
       options.folder.empty() ? fs::path(script).parent_path().string() : options.folder;
   add_given(limits.readable, folder.empty() ? "." : folder);

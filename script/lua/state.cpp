@@ -354,14 +354,14 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   pressure.most_handles = kMostHandles * pressure.scale;
 }
 
-bool collect_dropped(lua_State* L, Edge& state, size_t promised) {
+bool collect_dropped(lua_State* L, Edge& state, size_t pending) {
   constexpr size_t kWorth = size_t(16) << 20;
   constexpr uint64_t kOfTime = 32;
   Pressure& pressure = state.pressure;
   if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;
   const size_t live = TensorBytes().live;
   pressure.base = std::min(pressure.base, live);
-  if (live + promised - pressure.base < kWorth) return false;
+  if (live + pending - pressure.base < kWorth) return false;
   if (pressure.clock() - pressure.full_ended < kOfTime * pressure.full_length) return false;
   const KeptPlace place;
   collect_all(L, pressure);

@@ -185,7 +185,7 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
           fail("a file of trial ", trial + 1, " cannot be written");
     write_file((draft / "script.lua").string(), read_file(plan.script));
     Json json = to_json(plan);
-    if (const auto notary = Notary::make()) json["mark"] = notary->mark("sweep", "", json_text(json));
+    if (const auto trust_key = TrustKey::make()) json["mark"] = trust_key->mark("sweep", "", json_text(json));
     write_file((draft / "sweep.json").string(), checked_text(json, 1) + "\n");
     fs::rename(draft, whole);
   } catch (const std::exception& failure) {
@@ -222,8 +222,8 @@ RunOrigin origin_of_sweep(const std::string& folder) {
     erase_checksum(json);
     json.erase("mark");
   }
-  const auto notary = Notary::find(origin.why);
-  origin.own = notary && mark == notary->mark("sweep", "", json_text(json));
+  const auto trust_key = TrustKey::find(origin.why);
+  origin.own = trust_key && mark == trust_key->mark("sweep", "", json_text(json));
   if (!origin.own && origin.why.empty())
     origin.why = mark.is_string() ? "sweep.json has the mark of another user, or was changed"
                                   : "it has no mark of this user: another user or machine, or an earlier "

@@ -97,8 +97,8 @@ class OriginReader {
     const std::string path = file_inside(folder_, "config.json", folder_), text = read_file(path);
     hold("config.json", text);
     std::string why;
-    notary_ = Notary::find(why);
-    if (!notary_) suspect(why);
+    trust_key_ = TrustKey::find(why);
+    if (!trust_key_) suspect(why);
     Json config = read_json<Json>(text);
     if (!config.is_object()) return suspect(path + " is damaged");
     const std::string mark = text_at(config, "mark");
@@ -106,7 +106,7 @@ class OriginReader {
     if (mark.empty() || origin_.run_id.empty())
       return suspect("it has no mark of this user: another user or machine, or an earlier version, made it");
     for (const char* key : {"checksummed", "checksum", "mark"}) config.erase(key);
-    if (notary_ && notary_->mark("config", "", text_of(config)) != mark)
+    if (trust_key_ && trust_key_->mark("config", "", text_of(config)) != mark)
       suspect("config.json has the mark of another user, or was changed");
     if (const auto texts = config.find("sha256"); texts != config.end() && texts->is_object())
       for (const auto& [name, sum] : texts->items())
@@ -122,7 +122,8 @@ class OriginReader {
       if (!row.is_object()) continue;
       hold("row", line);
       const std::optional<Marked> marked = split(line);
-      if (!marked || !notary_ || notary_->mark("row", origin_.last_mark, marked->object) != marked->mark) {
+      if (!marked || !trust_key_ ||
+          trust_key_->mark("row", origin_.last_mark, marked->object) != marked->mark) {
         suspect("a row of metrics.jsonl has not the mark of this user, or was changed or moved");
       } else {
         origin_.last_mark = marked->mark;
@@ -148,7 +149,7 @@ class OriginReader {
 
   const std::string& folder_;
   RunOrigin origin_;
-  std::shared_ptr<const Notary> notary_;
+  std::shared_ptr<const TrustKey> trust_key_;
   std::set<std::string> reloads_;
   Sha256 content_;
   bool whole_ = true;
@@ -162,13 +163,13 @@ bool is_marked_file(const std::string& run_id, std::string_view line) {
   // The checksum's entry comes after the mark.
   const size_t end = line.rfind(",\"checksum\":\"");
   std::string why;
-  const std::shared_ptr<const Notary> notary = Notary::find(why);
-  if (!notary || run_id.empty() || end == line.npos) return false;
+  const std::shared_ptr<const TrustKey> trust_key = TrustKey::find(why);
+  if (!trust_key || run_id.empty() || end == line.npos) return false;
   constexpr std::string_view kBegin = "{\"checksummed\":true,";
   if (!line.starts_with(kBegin)) return false;
   const std::string object = "{" + std::string(line.substr(kBegin.size(), end - kBegin.size())) + "}";
   const std::optional<Marked> marked = split(object);
-  return marked && notary->mark("file", run_id, marked->object) == marked->mark;
+  return marked && trust_key->mark("file", run_id, marked->object) == marked->mark;
 }
 
 RunMarks::RunMarks(const std::string& folder, bool go_on) {
@@ -187,32 +188,32 @@ RunMarks::RunMarks(const std::string& folder, bool go_on) {
     }
     last_mark_ = run_id_;
   }
-  notary_ = Notary::make();
+  trust_key_ = TrustKey::make();
 }
 
 void RunMarks::know_text(const std::string& name, std::string_view text) {
-  if (notary_) texts_[name] = sha256_of(text);
+  if (trust_key_) texts_[name] = sha256_of(text);
 }
 
 void RunMarks::mark_config(Json& config) const {
-  if (!notary_) return;
+  if (!trust_key_) return;
   config["run_id"] = run_id_;
   config["sha256"] = texts_;
-  const std::string mark = notary_->mark("config", "", text_of(config));
+  const std::string mark = trust_key_->mark("config", "", text_of(config));
   config.erase("sha256");
   config["mark"] = mark;  // not as the last entry, where a reader expects the checksum
   config["sha256"] = texts_;
 }
 
 std::string RunMarks::mark_row(std::string row) {
-  if (!notary_) return row;
-  last_mark_ = notary_->mark("row", last_mark_, row);
+  if (!trust_key_) return row;
+  last_mark_ = trust_key_->mark("row", last_mark_, row);
   return with_mark(std::move(row), last_mark_);
 }
 
 std::string RunMarks::mark_file(std::string line) const {
-  if (!notary_) return line;
-  const std::string mark = notary_->mark("file", run_id_, line);
+  if (!trust_key_) return line;
+  const std::string mark = trust_key_->mark("file", run_id_, line);
   return with_mark(std::move(line), mark);
 }
 

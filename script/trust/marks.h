@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "script/trust/notary.h"
+#include "script/trust/trust_key.h"
 
 namespace lunagrad {
 
@@ -32,7 +32,7 @@ class RunMarks {
   // For a new run, or with `go_on` for an existing run, whose marks are continued if it is the user's own.
   RunMarks(const std::string& folder, bool go_on);
 
-  bool are_made() const { return notary_ != nullptr; }
+  bool are_made() const { return trust_key_ != nullptr; }
   // Adds the text of a script's copy in the folder; mark_config() marks it.
   void know_text(const std::string& name, std::string_view text);
   void mark_config(nlohmann::ordered_json& config) const;
@@ -41,7 +41,7 @@ class RunMarks {
   std::string mark_file(std::string line) const;
 
  private:
-  std::shared_ptr<const Notary> notary_;  // null: nothing is marked
+  std::shared_ptr<const TrustKey> trust_key_;  // null: nothing is marked
   std::string run_id_, last_mark_;
   std::map<std::string, std::string> texts_;
 };

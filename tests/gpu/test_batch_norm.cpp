@@ -42,7 +42,7 @@ Run run_on(Device& device, const Case& c, DType type, bool training, double offs
   {
     const NoGrad off;
     // Values that 16 bits hold, so that both devices start from the same ones.
-    const DType narrow = is_half(type) ? type : DType::f32;
+    const DType narrow = is_16bit_float(type) ? type : DType::f32;
     x = placed(to(to(random(c.shape, 1) + offset, narrow), type), device, c.skipped);
     g = placed(to(to(random(c.shape, 2), narrow), type), device, c.skipped);
   }

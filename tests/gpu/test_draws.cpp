@@ -29,7 +29,7 @@ TEST_CASE("random numbers of narrow and complex types and integers of wide range
       const auto [here, there] = draw_on_both([&](Device& device) { return rand({count}, type, device); });
       CHECK_MESSAGE(distance(there, here) == 0, "rand of " << type);
       const auto normal = draw_on_both([&](Device& device) { return randn({count}, type, device); });
-      CHECK_MESSAGE(distance(normal.second, normal.first) < (is_half(type) ? 1e-3 : 1e-6),
+      CHECK_MESSAGE(distance(normal.second, normal.first) < (is_16bit_float(type) ? 1e-3 : 1e-6),
                     "randn of " << type);
     }
     for (const auto& [low, high] :

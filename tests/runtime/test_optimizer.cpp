@@ -98,7 +98,7 @@ TEST_CASE("adam_step follows the formula, as Adam, as AdamW, with amsgrad and wi
   for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
     for (const bool amsgrad : {false, true})
       for (AdamOptions o : variants) {
-        if (is_half(dtype) && o.eps < 1e-3) o.eps = 1e-3;
+        if (is_16bit_float(dtype) && o.eps < 1e-3) o.eps = 1e-3;
         const Lists lists = make_lists(dtype);
         std::vector<Column> p, m(lists.params.size()), v = m, most = m;
         for (const Tensor& x : lists.params) p.push_back(x.to_vector<double>());

@@ -54,7 +54,7 @@ static_assert(sizeof(PartsPushConstants) <= kPushConstantBytes);
 
 bool supports_parts(const Call& call) {
   const DType type = call.input(0).dtype();
-  return (type == DType::f32 || is_half(type)) && indexable(call.output());
+  return (type == DType::f32 || is_16bit_float(type)) && indexable(call.output());
 }
 void launch_parts(Launch& launch, uint32_t mode, const Call& call, PartsPushConstants push,
                   Recorder& recorder) {

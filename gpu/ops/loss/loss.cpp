@@ -76,7 +76,8 @@ bool supports(const Call& call, size_t logits, size_t labels) {
   for (size_t i = 0; i < call.in.size(); ++i) {
     if (!call.in[i].defined()) continue;
     const DType type = call.in[i].dtype();
-    if (i == labels ? is_floating(type) : type != DType::f32 && !(i == logits && is_half(type))) return false;
+    if (i == labels ? is_floating(type) : type != DType::f32 && !(i == logits && is_16bit_float(type)))
+      return false;
   }
   return indexable(call.in[logits]);
 }
@@ -123,7 +124,7 @@ void run_backward(const Call& call, Recorder& recorder) {
   });
 }
 
-bool is_f32_or_half(const Tensor& x) { return x.dtype() == DType::f32 || is_half(x.dtype()); }
+bool is_f32_or_half(const Tensor& x) { return x.dtype() == DType::f32 || is_16bit_float(x.dtype()); }
 
 // Runs the kernel of an elementwise record: computes in f32 and rounds to the type of `out`.
 void run_row(const char* name, Operands in, const Tensor& out, Recorder& recorder) {

@@ -24,7 +24,7 @@ bool supports(const Call& call, size_t labels) {
   for (size_t i = 0; i < call.in.size(); ++i) {
     if (!call.in[i].defined()) continue;
     const DType type = call.in[i].dtype();
-    if (i == labels ? is_floating(type) : type != DType::f32 && !(i + 1 == labels && is_half(type)))
+    if (i == labels ? is_floating(type) : type != DType::f32 && !(i + 1 == labels && is_16bit_float(type)))
       return false;
   }
   return indexable(call.in[labels - 1]);

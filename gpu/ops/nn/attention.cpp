@@ -40,15 +40,15 @@ bool supports_operands(const Call& call, size_t first) {
   const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 256 && x.numel() > 0; };
   const Tensor& mask = call.in[first + kMask];
   const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
-  return (q.dtype() == DType::f32 || is_half(q.dtype())) && takes_mask && q.ndim() - 2 <= kMostBatchDims &&
-         fits(q) && fits(k) && fits(v) &&
+  return (q.dtype() == DType::f32 || is_16bit_float(q.dtype())) && takes_mask &&
+         q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
          (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
 }
 bool supports(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
 void run(const Call& call, Recorder& recorder) {
-  if (is_half(call.input(0).dtype()))
+  if (is_16bit_float(call.input(0).dtype()))
     return attention_on_units(call, recorder) || attention_by_products(call, recorder)
                ? void()
                : run_in_f32(call, run, recorder);
@@ -164,7 +164,7 @@ class Gradient {
 };
 
 void run_grad(const Call& call, Recorder& recorder) {
-  if (is_half(call.input(1).dtype()))
+  if (is_16bit_float(call.input(1).dtype()))
     return attention_grad_on_units(call, recorder) || attention_grad_by_products(call, recorder)
                ? void()
                : run_in_f32(call, run_grad, recorder);
@@ -177,7 +177,7 @@ void run_grad(const Call& call, Recorder& recorder) {
 }
 
 void run_mask_grad(const Call& call, Recorder& recorder) {
-  if (is_half(call.input(1).dtype())) return run_in_f32(call, run_mask_grad, recorder);
+  if (is_16bit_float(call.input(1).dtype())) return run_in_f32(call, run_mask_grad, recorder);
   const NoGrad off;
   Gradient(call, recorder).of_mask(call.output());
 }

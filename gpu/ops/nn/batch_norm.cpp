@@ -13,7 +13,7 @@ using shaders::BatchNorm;
 constexpr int kEpsAt = 0, kTrainingAt = 1, kInputWantedAt = 2;  // parameters of runtime/ops/nn/batch_norm.cpp
 
 bool supports(const Call& call, size_t of_channels, DType type) {
-  if (type != DType::f32 && !is_half(type)) return false;
+  if (type != DType::f32 && !is_16bit_float(type)) return false;
   for (size_t i = 0; i < call.in.size(); ++i)
     if (call.in[i].defined() &&
         (call.in[i].dtype() != (i < of_channels ? type : DType::f32) || !indexable(call.in[i])))

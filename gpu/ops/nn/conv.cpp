@@ -62,7 +62,8 @@ bool fits(const Call& call) {
   constexpr int64_t kMost = int64_t(1) << 31;
   for (const Operands* list : {&call.in, &call.out})
     for (const Tensor& x : *list)
-      if (x.defined() && ((part_type(x.dtype()) != DType::f32 && !is_half(x.dtype())) || x.numel() >= kMost))
+      if (x.defined() &&
+          ((part_type(x.dtype()) != DType::f32 && !is_16bit_float(x.dtype())) || x.numel() >= kMost))
         return false;
   return true;
 }
@@ -243,7 +244,7 @@ void run(const Call& call, Recorder& recorder) {
   if (convolve_depthwise(call, part, g, recorder)) return;
   if (const DType unit_type = conv_unit_type(type, part, g, recorder.physical); unit_type != DType::f32)
     return convolve_on_units(call, part, g, unit_type, recorder);
-  if (is_half(type)) return run_in_f32(call, run<part, dims>, recorder);
+  if (is_16bit_float(type)) return run_in_f32(call, run<part, dims>, recorder);
   // A transposed convolution is the gradient of a convolution's input, plus a bias.
   constexpr uint32_t shader = part == ConvPart::result            ? Conv::kResult
                               : part == ConvPart::weight_gradient ? Conv::kWeightGradient

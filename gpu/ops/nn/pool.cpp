@@ -31,7 +31,7 @@ struct Arguments {
 
 bool supports(const Call& call) {
   const DType type = call.input(0).dtype();
-  if (type != DType::f32 && !is_half(type)) return false;
+  if (type != DType::f32 && !is_16bit_float(type)) return false;
   for (const Tensor& x : call.in)
     if (x.dtype() != type) return false;
   return indexable(call.output()) && indexable(call.input(0));

@@ -19,7 +19,7 @@ bool supports(const Call& call) {
 }
 bool supports_interpolate(const Call& call) {
   const DType type = call.input(0).dtype();
-  return (type == DType::f32 || is_half(type)) && indexable(call.input(0)) && indexable(call.output());
+  return (type == DType::f32 || is_16bit_float(type)) && indexable(call.input(0)) && indexable(call.output());
 }
 
 // Layout as in resize.comp.

@@ -37,7 +37,7 @@ static_assert(offsetof(GradArguments, part_count) == 128);
 
 bool of_one_type(const Call& call) {
   const DType type = call.out[0].dtype();
-  if (type != DType::f32 && !is_half(type)) return false;
+  if (type != DType::f32 && !is_16bit_float(type)) return false;
   return std::all_of(call.in.begin(), call.in.end(),
                      [&](const Tensor& x) { return !x.defined() || (x.dtype() == type && indexable(x)); });
 }
@@ -46,7 +46,7 @@ bool supports(const Call& call) {
 }
 
 bool lacks_units(const Tensor& x, const PhysicalDevice& physical) {
-  return is_half(x.dtype()) && !product_of(x, x, true, physical).on_units();
+  return is_16bit_float(x.dtype()) && !product_of(x, x, true, physical).on_units();
 }
 
 // The rows of one step of a contiguous tensor [rows, features], as a matrix [sequences, features].

@@ -30,7 +30,7 @@ bool supports(const Call& call) {
 }
 bool supports_dropout(const Call& call) {
   const DType type = call.input(0).dtype();
-  return supports(call) && (type == DType::f32 || is_half(type));
+  return supports(call) && (type == DType::f32 || is_16bit_float(type));
 }
 
 void launch_draw(Launch& launch, const Call& call, uint32_t mode, PushConstants push, Recorder& recorder,

@@ -15,7 +15,7 @@ bool supports_real(const Call& call) {
 }
 bool supports(const Call& call) {
   const DType type = call.input(0).dtype();
-  return supports_real(call) || ((type == DType::c64 || is_half(type)) && indexable(call.input(0)));
+  return supports_real(call) || ((type == DType::c64 || is_16bit_float(type)) && indexable(call.input(0)));
 }
 
 Scan scan_of(const Call& call, const Tensor& out, const Tensor& x) {

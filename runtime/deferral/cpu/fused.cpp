@@ -460,7 +460,7 @@ bool can_fuse(const Call& call) {
   if (elementwise_use(*call.op)) return row_work(call).kernel;
   const RowReduction reduction = row_reduction(call);
   if (!reduction || reduction.columns == 1) return false;
-  if (reduction.by_kernel() && (is_half(out.dtype()) || (reduction.divided() && !reduction.in_parts)))
+  if (reduction.by_kernel() && (is_16bit_float(out.dtype()) || (reduction.divided() && !reduction.in_parts)))
     return false;
   const int64_t count = reduction.rows * reduction.columns;
   return reduction.divided() ? count >= kFewRows * kLongestRow

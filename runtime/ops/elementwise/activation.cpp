@@ -76,7 +76,7 @@ bool has_activation(const Call& call) { return activation_of(call.params) != Act
 bool activates_apart(const Call& call) {
   if (!has_activation(call)) return false;
   const DType type = call.input(0).dtype();
-  return is_complex(type) || (is_half(type) && &call.device() == &cpu_device());
+  return is_complex(type) || (is_16bit_float(type) && &call.device() == &cpu_device());
 }
 
 Tensor activate(const Tensor& x, Activation activation) {

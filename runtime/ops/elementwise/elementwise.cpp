@@ -416,7 +416,7 @@ ElementwiseUse elementwise_use(const Op& op) {
 // in all integer arithmetic.
 DType computing_type(const Call& call) {
   DType type = call.op->elementwise >= 0 ? meeting_type(call, call.op->elementwise) : gradient_type(call);
-  if (is_half(type)) return DType::f32;
+  if (is_16bit_float(type)) return DType::f32;
   if (type == DType::boolean) return DType::u8;
   if (type == DType::u8 || type == DType::i32) {
     for (const Tensor& x : call.in)

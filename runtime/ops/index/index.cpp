@@ -506,7 +506,7 @@ Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& so
 // there is no kernel for the type.
 Tensor sum_by_index(const Shape& shape, int dim, const Tensor& index, const Tensor& rows) {
   const Tensor sums = zeros(shape, rows.dtype(), rows.device());
-  if (context().grad_enabled || batching_in_use || is_half(rows.dtype()))
+  if (context().grad_enabled || batching_in_use || is_16bit_float(rows.dtype()))
     return index_add(sums, dim, index, rows);
   return apply_in_place(kIndexAdd, {sums, index, rows}, {dim, 1.0});
 }

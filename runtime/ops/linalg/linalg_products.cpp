@@ -234,7 +234,7 @@ Operands matrix_exp_compose(const Call& call) {
   require_square(call);
   const Tensor& a = call.input(0);
   if (a.numel() == 0) return {a * 1.0};
-  if (is_half(a.dtype())) return {to(apply1(*call.op, {to(a, DType::f32)}), a.dtype())};
+  if (is_16bit_float(a.dtype())) return {to(apply1(*call.op, {to(a, DType::f32)}), a.dtype())};
   const DType type = part_type(a.dtype()) == DType::f64 ? DType::f64 : DType::f32;
   double norm = 0;
   Balanced found;

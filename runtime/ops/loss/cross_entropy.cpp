@@ -224,7 +224,7 @@ LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor&
 
 Operands fused_compose(const Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
-  if (is_half(input.dtype())) {
+  if (is_16bit_float(input.dtype())) {
     Operands widened = call.in;
     widened[0] = to(input, DType::f32);
     return apply(*call.op, widened, call.params);
@@ -249,7 +249,7 @@ Operands fused_compose(const Call& call) {
 // Calls that the device has no kernel for. The CPU's kernel takes no 16-bit logits.
 bool fused_composed(const Call& call) {
   Device& device = call.device();
-  if (&device == &cpu_device()) return is_half(call.input(0).dtype());
+  if (&device == &cpu_device()) return is_16bit_float(call.input(0).dtype());
   Call laid_out = call;
   fused_shape(laid_out);
   return !device.supports(laid_out);
@@ -319,7 +319,7 @@ Operands cross_entropy_compose(const Call& call) {
     if (loss_type(type) == type) return {with_probabilities(call)};
     Call widened = call;
     for (Tensor& x : widened.in)
-      if (x.defined() && is_half(x.dtype())) x = to(x, DType::f32);
+      if (x.defined() && is_16bit_float(x.dtype())) x = to(x, DType::f32);
     return {with_probabilities(widened)};
   }
   const Tensor weight = call.has(2) ? to(call.input(2), computed_in(type)) : Tensor();

@@ -16,10 +16,10 @@ namespace {
 Tensor at_least(const Tensor& x, double least) { return clamp(x, least, INFINITY); }
 
 // The small numbers that keep roots away from 0 cannot be represented in 16 bits.
-Tensor widened(const Tensor& x) { return is_half(x.dtype()) ? to(x, DType::f32) : x; }
+Tensor widened(const Tensor& x) { return is_16bit_float(x.dtype()) ? to(x, DType::f32) : x; }
 Tensor narrowed(const Tensor& result, const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
-  return is_half(dtype) ? to(result, dtype) : result;
+  return is_16bit_float(dtype) ? to(result, dtype) : result;
 }
 
 // Each vector is divided by its norm, at least eps, before they are multiplied: their product may overflow.
@@ -30,7 +30,7 @@ Operands cosine_similarity_compose(const Call& call) {
   const double eps = call.real(1);
   const DType type = promote(a.dtype(), b.dtype());
   if (!is_floating(type)) fail("cosine_similarity: a floating type is needed (got ", type, ")");
-  const DType wide = is_half(type) ? DType::f32 : type;
+  const DType wide = is_16bit_float(type) ? DType::f32 : type;
   const Tensor x = expand(to(a, wide), shape), y = expand(to(b, wide), shape);
   return {narrowed(sum(unit(x, dim, eps) * unit(y, dim, eps), {dim}), a, b)};
 }

@@ -157,7 +157,7 @@ void attention_shape(Call& call) {
   shape[shape.size() - 1] = call.input(kValue).size(-1);
   call.emit(laid_out(shape, call.flag(kInnerHeads)), q.dtype());
   shape.erase(shape.size() - 1);
-  call.emit(shape, is_half(q.dtype()) ? DType::f32 : q.dtype());
+  call.emit(shape, is_16bit_float(q.dtype()) ? DType::f32 : q.dtype());
 }
 
 void attention_cpu(const Call& call) {
@@ -425,7 +425,7 @@ Operands attention_in_fours(Call call) {
 
 Operands attention_compose(const Call& call) {
   const Tensor &q = call.input(kQuery), &v = call.input(kValue);
-  if (is_half(q.dtype())) {
+  if (is_16bit_float(q.dtype())) {
     Call wide = call;
     for (const int i : {kQuery, kKey, kValue}) wide.in[size_t(i)] = to(call.input(i), DType::f32);
     const Operands made = attention_compose(wide);
@@ -529,7 +529,7 @@ bool runs_on_device(const Call& call) {
 Operands public_compose(const Call& call) {
   const Shape batch = check(call);
   const Tensor& query = call.input(kQuery);
-  const bool narrow = is_half(query.dtype());
+  const bool narrow = is_16bit_float(query.dtype());
   const auto operand = [&](int i) {
     const Tensor& x = call.input(i);
     Shape shape = batch;

@@ -43,7 +43,7 @@ std::vector<T> values_of(const Tensor& x, int64_t count, T absent) {
 }
 
 // The type of the statistics, the weights and their gradients.
-DType wide_type(DType input) { return is_half(input) ? DType::f32 : input; }
+DType wide_type(DType input) { return is_16bit_float(input) ? DType::f32 : input; }
 
 void convert(const Tensor& from, Tensor to) {
   copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(), from.shape());
@@ -53,15 +53,15 @@ void convert(const Tensor& from, Tensor to) {
 void in_f32(const Call& call, void (*kernel)(const Call&)) {
   Call wide = call;
   for (Tensor& x : wide.in) {
-    if (!x.defined() || !is_half(x.dtype())) continue;
+    if (!x.defined() || !is_16bit_float(x.dtype())) continue;
     const Tensor narrow = std::exchange(x, Tensor::empty(x.shape(), DType::f32));
     convert(narrow, x);
   }
   for (Tensor& y : wide.out)
-    if (is_half(y.dtype())) y = Tensor::empty(y.shape(), DType::f32);
+    if (is_16bit_float(y.dtype())) y = Tensor::empty(y.shape(), DType::f32);
   kernel(wide);
   for (size_t i = 0; i < call.out.size(); ++i)
-    if (is_half(call.out[i].dtype())) convert(wide.out[i], call.out[i]);
+    if (is_16bit_float(call.out[i].dtype())) convert(wide.out[i], call.out[i]);
 }
 
 template <class F>
@@ -125,7 +125,7 @@ struct ScaledChannel {
 };
 
 void train_cpu(const Call& call) {
-  if (is_half(call.input(0).dtype())) return in_f32(call, train_cpu);
+  if (is_16bit_float(call.input(0).dtype())) return in_f32(call, train_cpu);
   const Tensor x = in_order(call.input(0));
   const Channels c(x.shape());
   with_type(x, [&]<class T>() {
@@ -179,7 +179,7 @@ void train_cpu(const Call& call) {
 void eval_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
 
 void eval_cpu(const Call& call) {
-  if (is_half(call.input(0).dtype())) return in_f32(call, eval_cpu);
+  if (is_16bit_float(call.input(0).dtype())) return in_f32(call, eval_cpu);
   const Tensor x = in_order(call.input(0));
   const Channels c(x.shape());
   with_type(x, [&]<class T>() {
@@ -227,7 +227,7 @@ void grad_shape(Call& call) {
 }
 
 void grad_cpu(const Call& call) {
-  if (is_half(call.input(1).dtype())) return in_f32(call, grad_cpu);
+  if (is_16bit_float(call.input(1).dtype())) return in_f32(call, grad_cpu);
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
   const Channels c(x.shape());
   with_type(x, [&]<class T>() {

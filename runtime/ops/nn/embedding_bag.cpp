@@ -287,7 +287,7 @@ Operands embedding_bag_compose(const Call& call) {
   limit_rows("embedding_bag", ids, weight, call.params[kBagMaxNorm], call.real(kBagNormType));
   const Shape result{bags, weight.size(1)};
   const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
-  if (plain && !is_half(weight.dtype()) && !is_complex(weight.dtype())) {
+  if (plain && !is_16bit_float(weight.dtype()) && !is_complex(weight.dtype())) {
     const Tensor scale = call.has(kWeights) ? reshape(call.input(kWeights), {count}) : Tensor();
     if (scale.defined() && scale.dtype() != weight.dtype())
       fail("embedding_bag: weight and per_sample_weights must have one type (got ", weight.dtype(), " and ",

@@ -255,7 +255,7 @@ void move_statistics(const Call& call, double momentum) {
   if (context().checkpoint && context().checkpoint->recomputing()) return;
   const NoGrad off;
   Tensor x = call.input(kX);
-  if (is_half(x.dtype())) x = to(x, DType::f32);
+  if (is_16bit_float(x.dtype())) x = to(x, DType::f32);
   Dims dims;
   for (int d = 2; d < x.ndim(); ++d) dims.push_back(d);
   const auto move = [&](int running, const Tensor& statistic) {

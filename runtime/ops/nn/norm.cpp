@@ -298,7 +298,7 @@ Operands local_response_compose(const Call& call) {
   if (size < 1 || size > (int64_t(1) << 31))
     fail("local_response_norm: size must be 1 to 2147483648 (got ", size, ")");
   if (x.numel() == 0) return {x};
-  const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
+  const Tensor wide = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
   const double alpha = call.real(1), beta = call.real(2), k = call.real(3);
   // A window spans no more channels than there are.
   const int64_t before = size / 2, after = (size - 1) / 2, most = x.size(1) - 1;

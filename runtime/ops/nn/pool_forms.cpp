@@ -70,7 +70,9 @@ constexpr int64_t kExactInF32 = 1 << 24;
 
 // x in a type that holds its elements and the numbers of its positions.
 Tensor comparable(const Tensor& x, int64_t positions) {
-  return to(x.detach(), positions > kExactInF32 ? DType::f64 : is_half(x.dtype()) ? DType::f32 : x.dtype());
+  return to(x.detach(), positions > kExactInF32     ? DType::f64
+                        : is_16bit_float(x.dtype()) ? DType::f32
+                                                    : x.dtype());
 }
 // The positions 0, 1, … of the last `dims` dims, in the shape and type of x.
 Tensor positions_of(const Tensor& x, int dims) {
@@ -193,7 +195,7 @@ Operands avg_pool3d_compose(const Call& call) {
   const uint64_t size = divisor.i < 0 ? 0 - uint64_t(divisor.i) : uint64_t(divisor.i);
   const std::optional<int64_t> part =
       divisor.present() ? std::optional(int64_t(std::bit_floor(std::min(size, kMost)))) : none;
-  const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
+  const Tensor wide = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
   const Tensor slice =
       avg_pool2d(slices(wide), of_slice(axes, &WindowAxis::kernel), of_slice(axes, &WindowAxis::stride),
                  of_slice(axes, &WindowAxis::padding), ceil, padded, part);
@@ -311,7 +313,7 @@ Operands adaptive_avg_pool3d_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const PoolSizes size = adaptive_sizes(call);
   if (is_empty(size)) return {empty_volume(x, size)};
-  const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
+  const Tensor wide = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
   const Tensor slice = adaptive_avg_pool2d(slices(wide), {size[1], size[2]});
   const Tensor rows = adaptive_avg_pool2d(as_rows(slice, x.shape()), {size[0], size[1] * size[2]});
   return {to(as_volume(rows, x.shape(), slice), x.dtype())};

@@ -147,7 +147,7 @@ Operands grid_sample_compose(const Call& call) {
   const int64_t mode = call.integer(kMode);
   check_sampling(x, grid, mode);
   const int n = x.ndim();
-  const DType wide = is_half(x.dtype()) ? DType::f32 : x.dtype();
+  const DType wide = is_16bit_float(x.dtype()) ? DType::f32 : x.dtype();
   int64_t elements = 1, places = 1;
   Shape shape = x.shape();
   for (int d = 2; d < n; ++d) {
@@ -231,7 +231,7 @@ Operands affine_grid_compose(const Call& call) {
          theta.shape(), ")");
   for (int i = 0; i < size.size(); ++i)
     if (size[i] < 1) fail("affine_grid: sizes must be at least 1 (got ", size, ")");
-  const Tensor wide = is_half(theta.dtype()) ? to(theta, DType::f32) : theta;
+  const Tensor wide = is_16bit_float(theta.dtype()) ? to(theta, DType::f32) : theta;
   Shape spatial;
   for (int i = 2; i < size.size(); ++i) spatial.push_back(size[i]);
   numel(spatial);

@@ -219,7 +219,8 @@ Tensor product(const Tensor& a, const Tensor& b) { return a.size(-1) == 1 ? a * 
 // Sets the gradient of an input to A B. If possible, A B is added in place to the gradient that has arrived
 // for the same tensor.
 void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
-  const bool plain = a.ndim() == 2 && b.ndim() == 2 && back.shape(input).size() == 2 && !is_half(a.dtype());
+  const bool plain =
+      a.ndim() == 2 && b.ndim() == 2 && back.shape(input).size() == 2 && !is_16bit_float(a.dtype());
   if (const Tensor sum = plain ? running_sum(back, input) : Tensor(); sum.defined()) {
     Call call;
     call.op = &kAddProduct;

@@ -13,7 +13,7 @@ constexpr auto kNumber = OpExample::Types::number;
 
 // 16 bits are too coarse for sums of products.
 Tensor widened(const Tensor& x) {
-  if (is_half(x.dtype())) return to(x, DType::f32);
+  if (is_16bit_float(x.dtype())) return to(x, DType::f32);
   return is_differentiable(x.dtype()) ? x : to(x, wide_default_dtype());
 }
 // Converts the result to the type of a floating or complex input, or for an integer input to the default

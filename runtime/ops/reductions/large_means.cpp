@@ -65,7 +65,7 @@ Tensor mean_of_sums(const std::function<Tensor(const Scaling&)>& sum, const Tens
   const Tensor plain = mean([](const Tensor& x) { return x; });
   if (surely_finite(plain)) return plain;
   const Tensor again =
-      mean([](const Tensor& x) { return (is_half(x.dtype()) ? to(x, DType::f32) : x) * kDown; });
+      mean([](const Tensor& x) { return (is_16bit_float(x.dtype()) ? to(x, DType::f32) : x) * kDown; });
   return where(isfinite(plain), plain, to(again * (1 / kDown), plain.dtype()));
 }
 

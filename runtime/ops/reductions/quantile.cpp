@@ -349,7 +349,7 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
 // 16-bit floats are computed in f32.
 Operands quantile_in_f32(const Call& call, bool ignore_nan) {
   const DType type = call.input(0).dtype();
-  if (!is_half(type)) return quantile_of(call, ignore_nan);
+  if (!is_16bit_float(type)) return quantile_of(call, ignore_nan);
   Call wide = call;
   wide.in[0] = to(call.input(0), DType::f32);
   if (call.input(1).dtype() == type) wide.in[1] = to(call.input(1), DType::f32);

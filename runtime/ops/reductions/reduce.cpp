@@ -158,7 +158,7 @@ Operands prod_compose(const Call& call) {
 // Under create_graph, and for types other than f32 and the 16-bit floats, differentiates the tree.
 void prod_vjp(Backward& b) {
   const DType type = b.dtype(0);
-  if (b.create_graph() || (type != DType::f32 && !is_half(type)) || b.shape(0).empty())
+  if (b.create_graph() || (type != DType::f32 && !is_16bit_float(type)) || b.shape(0).empty())
     return differentiate_composition(b);
   static const Op& gradient = *find_op("_prod_grad");
   const Tensor x = b.input(0);

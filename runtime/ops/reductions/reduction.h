@@ -81,7 +81,7 @@ inline Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
 template <Operands (*compose)(const Call&)>
 Operands compose_wide(const Call& call) {
   const DType type = call.input(0).dtype();
-  if (!is_half(type)) return compose(call);
+  if (!is_16bit_float(type)) return compose(call);
   Call wide = call;
   wide.in[0] = to(wide.in[0], DType::f32);
   return {to(compose(wide)[0], type)};

@@ -57,8 +57,8 @@ StepQueue& queue_of(Edge& state) {
 
 void compute_queue(lua_State* L, CallQueue& queue) {
   Edge& state = edge(L);
-  const uint64_t promised = queue.promised();
-  if (promised >= state.pressure.most_bytes && !collect_dropped(L, state, promised))
+  const uint64_t pending = queue.pending_bytes();
+  if (pending >= state.pressure.most_bytes && !collect_dropped(L, state, pending))
     collect_under_pressure(L, state);
   queue.compute();
 }

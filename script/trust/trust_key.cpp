@@ -1,4 +1,4 @@
-#include "script/trust/notary.h"
+#include "script/trust/trust_key.h"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -74,15 +74,15 @@ void make_key(const std::string& folder) {
 // The key that was last read, and its folder.
 std::mutex mutex;
 std::string known_folder;
-std::shared_ptr<const Notary> known;
+std::shared_ptr<const TrustKey> known;
 
-std::shared_ptr<const Notary> find_in(const std::string& folder, std::string& why) {
+std::shared_ptr<const TrustKey> find_in(const std::string& folder, std::string& why) {
   const std::lock_guard lock(mutex);
   if (known && folder == known_folder) return known;
   const std::string key = key_in(folder + "/key", why);
   if (key.empty()) return nullptr;
   known_folder = folder;
-  return known = std::make_shared<Notary>(key);
+  return known = std::make_shared<TrustKey>(key);
 }
 
 std::string list_file() {
@@ -99,14 +99,14 @@ std::string trust_folder() {
   return {};
 }
 
-std::shared_ptr<const Notary> Notary::find(std::string& why) {
+std::shared_ptr<const TrustKey> TrustKey::find(std::string& why) {
   const std::string folder = trust_folder();
   if (!folder.empty()) return find_in(folder, why);
   why = "this user has no home, and so no key";
   return nullptr;
 }
 
-std::shared_ptr<const Notary> Notary::make() {
+std::shared_ptr<const TrustKey> TrustKey::make() {
   const std::string folder = trust_folder();
   if (folder.empty()) return nullptr;
   std::string why;
@@ -115,7 +115,7 @@ std::shared_ptr<const Notary> Notary::make() {
   return find_in(folder, why);
 }
 
-std::string Notary::mark(std::string_view purpose, std::string_view after, std::string_view text) const {
+std::string TrustKey::mark(std::string_view purpose, std::string_view after, std::string_view text) const {
   std::string whole;
   whole.reserve(purpose.size() + after.size() + text.size() + 2);
   whole.append(purpose).append("\n").append(after).append("\n").append(text);
@@ -133,7 +133,7 @@ bool is_trusted(const std::string& content) {
 
 void remember_trust(const std::string& content, const std::string& name) {
   const std::string path = list_file();
-  if (content.empty() || path.empty() || is_trusted(content) || !Notary::make()) return;
+  if (content.empty() || path.empty() || is_trusted(content) || !TrustKey::make()) return;
   std::string line = content + " " + name;
   for (char& c : line)
     if (static_cast<unsigned char>(c) < ' ') c = '?';

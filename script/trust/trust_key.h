@@ -13,13 +13,13 @@ namespace lunagrad {
 // $XDG_DATA_HOME/lunagrad/trust, by default in ~/.local/share; "" when the user has no home.
 std::string trust_folder();
 
-class Notary {
+class TrustKey {
  public:
-  explicit Notary(std::string_view key) : hash_(key) {}
+  explicit TrustKey(std::string_view key) : hash_(key) {}
   // Null when the user has no key; `why` is then set to the reason, a clause. Does not make a key.
-  static std::shared_ptr<const Notary> find(std::string& why);
+  static std::shared_ptr<const TrustKey> find(std::string& why);
   // Makes the key when there is none. Null when that is not possible, for example without a home.
-  static std::shared_ptr<const Notary> make();
+  static std::shared_ptr<const TrustKey> make();
 
   // 64 hexadecimal digits, a keyed hash of the three texts. `purpose` and `after` contain no line break;
   // `after` is the preceding text or mark, so that texts keep their order.
