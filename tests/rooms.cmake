@@ -26,7 +26,7 @@ room(runtime/ops "What op families share: the list of families, checks, dense op
      runtime runtime/core runtime/cpu runtime/elementwise runtime/ops/elementwise/cpu runtime/tape)
 room(runtime/ops/shape "Ops that create, copy, view, join, pad and rearrange tensors."
      runtime runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu)
-room(runtime/ops/elementwise/elementwise "Ops that compute each element by itself: the rows, activations, casts, complex parts."
+room(runtime/ops/elementwise "Ops that compute each element by itself: the rows, activations, casts, complex parts."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/ops runtime/ops/elementwise/cpu runtime/ops/shape runtime/tape)
 room(runtime/optimizer "The table of optimizers (optimizers.def) and its types."
      runtime/core)
@@ -38,7 +38,7 @@ room(runtime/ops/reductions "Reductions, scans, counts, quantiles."
      runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/reductions/cpu)
 room(runtime/ops/fft/cpu "Plans and passes of Fourier transforms."
      runtime/core runtime/cpu)
-room(runtime/ops/fft/fft "Fourier transforms and spectrograms."
+room(runtime/ops/fft "Fourier transforms and spectrograms."
      runtime/core runtime/cpu runtime/ops runtime/ops/fft/cpu runtime/ops/shape)
 room(runtime/ops/products/cpu "Matrix products: BLAS, bf16 tiles, short products."
      runtime/core runtime/cpu runtime/ops/elementwise/cpu)
@@ -48,14 +48,14 @@ room(runtime/ops/nn/cpu "Kernels of layers."
      runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/products/cpu runtime/ops/random/cpu
      runtime/ops/reductions/cpu)
 room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
-     runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/elementwise runtime/ops/products/cpu)
+     runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/products/cpu)
 room(runtime/ops/index/cpu "Sorting and selection of rows."
      runtime/cpu)
-room(runtime/ops/index/index "Gather, scatter, sort, unique: ops with indices."
+room(runtime/ops/index "Gather, scatter, sort, unique: ops with indices."
      runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/index/cpu
      runtime/ops/reductions)
 room(runtime/ops/nn "Layers as ops: convolution, pooling, attention, norms, recurrent layers, embedding bags, resizing."
-     runtime runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/elementwise runtime/ops/index/index runtime/ops/nn/cpu
+     runtime runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/index runtime/ops/nn/cpu
      runtime/ops/products runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
 room(runtime/deferral/cpu "Computes a group of deferred calls on the CPU."
      runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/reductions/cpu)
@@ -69,17 +69,17 @@ room(runtime/dist/mpi "Ranks over MPI, a library of its own."
      runtime/core runtime/dist)
 room(runtime/ops/linalg/cpu "LAPACK and Cholesky."
      runtime/core runtime/cpu runtime/ops/products/cpu)
-room(runtime/ops/linalg/linalg "Linear algebra: factorizations, solvers, norms, distances."
+room(runtime/ops/linalg "Linear algebra: factorizations, solvers, norms, distances."
      runtime/batching runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/linalg/cpu runtime/ops/products
      runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
-room(runtime/ops/loss/loss "Losses."
+room(runtime/ops/loss "Losses."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/ops runtime/ops/elementwise/cpu runtime/ops/nn
      runtime/ops/nn/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
 room(runtime/ops/optimizer/cpu "The loop of each record of optimizers.def."
      runtime/core runtime/cpu runtime/optimizer)
-room(runtime/ops/optimizer/optimizer "Steps of optimizers as ops."
+room(runtime/ops/optimizer "Steps of optimizers as ops."
      runtime/cpu runtime/ops runtime/ops/optimizer/cpu runtime/optimizer)
-room(runtime/ops/random/random "Random numbers, dropout."
+room(runtime/ops/random "Random numbers, dropout."
      runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/random/cpu runtime/ops/shape)
 room(runtime/run "Runs one op: from the operands to outputs, tape and listeners."
      runtime/batching runtime/core runtime/deferral runtime/tape)
@@ -90,7 +90,7 @@ room(gpu/vulkan "The Vulkan layer: context, memory, stream, pipelines, timeline.
 room(gpu/rates "Measured rates of devices and plans of products, kept in files."
      gpu/vulkan runtime/core)
 room(gpu/ops "What kernels share: launches, operands, copies, user kernels; glsl/ has the shared GLSL."
-     gpu/rates gpu/vulkan runtime runtime/core runtime/ops/elementwise/elementwise)
+     gpu/rates gpu/vulkan runtime runtime/core runtime/ops/elementwise)
 room(gpu/generate "Programs of the build that write shaders and constants."
      runtime/elementwise runtime/optimizer)
 room(gpu/ops/elementwise "Kernels and shaders of elementwise ops."
@@ -100,13 +100,13 @@ room(gpu/ops/reductions "Kernels and shaders of reductions and scans."
 room(gpu/groups "Groups of deferred calls: the text of their shaders, and their launch."
      gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
 room(gpu/ops/products "Kernels and shaders of matrix products."
-     gpu/ops gpu/ops/elementwise gpu/ops/reductions gpu/rates runtime runtime/core runtime/ops/elementwise/elementwise)
+     gpu/ops gpu/ops/elementwise gpu/ops/reductions gpu/rates runtime runtime/core runtime/ops/elementwise)
 room(gpu/device "A Vulkan device as a device of the engine."
      gpu/groups gpu/ops gpu/ops/elementwise gpu/ops/products gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise)
 room(gpu "The header that main() includes, and the registration of devices."
      gpu/device)
 room(gpu/ops/fft "Kernels of Fourier transforms."
-     gpu/ops runtime/cpu runtime/ops/fft/fft)
+     gpu/ops runtime/cpu runtime/ops/fft)
 room(gpu/ops/index "Kernels and shaders of ops with indices."
      gpu/ops gpu/ops/elementwise runtime)
 room(gpu/ops/linalg "Kernels and shaders of small matrices."
@@ -138,7 +138,7 @@ room(script/lua "The Lua state: conversion, errors, sandbox, tracebacks, console
 room(script/bind/autograd "Bindings of gradients, the tape, autocast and vmap."
      runtime runtime/batching runtime/core runtime/io runtime/tape runtime/vmap script/lua script/meta)
 room(script/onnx "Export and import of ONNX models."
-     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise/elementwise)
+     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise)
 room(script/bind/data "Bindings of files, batches, .pt and ONNX."
      runtime runtime/core runtime/io script/files script/lua script/onnx)
 room(script/bind/deferral "Bindings of deferred calls and captured graphs."

@@ -230,13 +230,13 @@ void VulkanDevice::run_group(const CallGroup& group) {
   if (outcome == FusedRun::done) return;
   const auto run_each = [&](const CallGroup& calls) {
     for (const CallGroup::Member& member : calls.members) {
-      member.call->output().storage().keep_promise();
+      member.call->output().storage().allocate();
       run(*member.call);
     }
   };
   if (outcome == FusedRun::later) return run_each(group);
   for (const CallGroup& part : parts_without_rows(group)) {
-    for (const CallGroup::Member& member : part.members) member.call->output().storage().keep_promise();
+    for (const CallGroup::Member& member : part.members) member.call->output().storage().allocate();
     outcome = part.members.size() > 1 ? run_fused(part, recorder) : FusedRun::never;
     if (outcome != FusedRun::done) run_each(part);
   }

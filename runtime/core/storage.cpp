@@ -73,11 +73,11 @@ Storage::Storage(Device& device_in, void* data_in, size_t bytes_in)
 Storage::Storage(Device& device_in, size_t bytes_in, Unallocated) noexcept
     : device(device_in), bytes(bytes_in), data_(nullptr) {}
 
-void Storage::keep_promise() {
+void Storage::allocate() {
   if (!data_) data_ = device.alloc(admitted(bytes));
 }
 
-void Storage::take_back() {
+void Storage::free_memory() {
   before_write();
   device.free(std::exchange(data_, nullptr), bytes);
 }

@@ -38,9 +38,9 @@ class Storage final : public Counted, public Pooled<Storage> {
     if (writer || reader) [[unlikely]]
       compute();
   }
-  // allocates the memory of a storage without memory; Error of kind memory when it does not fit
-  void keep_promise();
-  void take_back();  // frees the memory; the storage has no memory again
+  // Allocates the memory of a storage that has none; Error of kind memory when it does not fit
+  void allocate();
+  void free_memory();  // frees the memory; the storage has no memory again
 
   Device& device;
   size_t bytes;

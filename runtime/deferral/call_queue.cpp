@@ -30,7 +30,7 @@ bool judges(const Call& call) {
 // Frees the memory of an operand when, besides the queue, only a recording refers to it (recording.h).
 void free_recorded(const Tensor& x) {
   Storage& storage = x.storage();
-  if (storage.queued > 0 && storage.use_count() == storage.queued + 1) storage.take_back();
+  if (storage.queued > 0 && storage.use_count() == storage.queued + 1) storage.free_memory();
 }
 
 // Drops the queue's handles of a call that has run.
@@ -176,7 +176,7 @@ void CallQueue::run_unit(Unit unit, const Plan& plan) {
   const bool together = unit.size() > 1 && gains_together(unit, calls_);
   for (const uint32_t i : unit) {
     const Operands& results = calls_[i].call.out;
-    for (size_t k = together && !plan.stored[i]; k < results.size(); ++k) results[k].storage().keep_promise();
+    for (size_t k = together && !plan.stored[i]; k < results.size(); ++k) results[k].storage().allocate();
     if (!together) run_alone(calls_[i]);
   }
   if (!together) return;

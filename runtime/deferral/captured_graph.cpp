@@ -255,7 +255,7 @@ bool CapturedGraph::begin(const TensorList& arguments) {
   for (size_t i = 0; i < leaves_.size(); ++i)
     if (has_gradient_[i] && replaces_gradient_[i]) leaves_[i].set_grad({});
   renew_results();
-  for (const Ref<Storage>& shared : shared_) shared->keep_promise();
+  for (const Ref<Storage>& shared : shared_) shared->allocate();
   shared_.clear();
   draws_.clear();
   return true;
@@ -269,9 +269,9 @@ void CapturedGraph::renew_results() {
       place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Unallocated())),
             0);
     if (large_)
-      memory.storage->take_back();
+      memory.storage->free_memory();
     else
-      memory.storage->keep_promise();
+      memory.storage->allocate();
   }
 }
 
@@ -281,9 +281,9 @@ void CapturedGraph::draw_numbers(size_t segment) {
 
 void CapturedGraph::run_unit(const Unit& unit) {
   if (!large_) return run_calls(unit);
-  for (const uint32_t i : unit.begins) memory_[i].storage->keep_promise();
+  for (const uint32_t i : unit.begins) memory_[i].storage->allocate();
   run_calls(unit);
-  for (const uint32_t i : unit.ends) memory_[i].storage->take_back();
+  for (const uint32_t i : unit.ends) memory_[i].storage->free_memory();
 }
 
 void CapturedGraph::run_calls(const Unit& unit) {

@@ -252,7 +252,7 @@ void Recording::free_dropped() {
     const bool others = slot.tensor.defined() ? storage.use_count() > 2 || slot.tensor.use_count() > 1
                                               : storage.use_count() > 1;
     if (others) return false;
-    storage.take_back();
+    storage.free_memory();
     return true;
   });
 }
