@@ -12,17 +12,6 @@
 #include "runtime/core/error.h"
 
 namespace lunagrad::gpu {
-namespace {
-
-VkPhysicalDeviceProperties properties_of(const PhysicalDevice& physical) {
-  VkPhysicalDeviceProperties properties;
-  vkGetPhysicalDeviceProperties(physical.handle, &properties);
-  return properties;
-}
-
-DeviceFile rates_file(const PhysicalDevice& physical) { return {"rates", properties_of(physical)}; }
-
-}  // namespace
 
 VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
                                const DeviceRates& rates, const ProductTable& products)
@@ -41,7 +30,7 @@ VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
       physical_(physical),
       instance_(std::move(instance)),
       rates_(load_rates(rates_file(physical)).value_or(default_rates(physical))),
-      products_(properties_of(physical)) {}
+      products_(physical.properties()) {}
 
 VulkanDevice::~VulkanDevice() { close(); }
 

@@ -60,6 +60,8 @@ DeviceRates default_rates(const PhysicalDevice& physical) {
   }
 }
 
+DeviceFile rates_file(const PhysicalDevice& physical) { return {"rates", physical.properties()}; }
+
 std::optional<DeviceRates> load_rates(const DeviceFile& file) {
   const std::vector<std::byte> content = file.load();
   std::istringstream in(std::string(reinterpret_cast<const char*>(content.data()), content.size()));

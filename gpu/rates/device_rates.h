@@ -26,7 +26,9 @@ struct DeviceRates {
 // each of its processors; other kinds have rates of their own, on the slow side.
 DeviceRates default_rates(const PhysicalDevice&);
 
-// The file of measured rates holds one line of text. A damaged or implausible file is treated as missing.
+// The file of a device's measured rates.
+DeviceFile rates_file(const PhysicalDevice&);
+// It holds one line of text. A damaged or implausible file is treated as missing.
 std::optional<DeviceRates> load_rates(const DeviceFile&);
 bool save_rates(const DeviceRates&, const DeviceFile&) noexcept;
 

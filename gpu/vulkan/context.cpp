@@ -210,6 +210,12 @@ std::vector<uint32_t> PhysicalDevice::queue_families() const {
   return {queue_family, upload_queue->family};
 }
 
+VkPhysicalDeviceProperties PhysicalDevice::properties() const {
+  VkPhysicalDeviceProperties properties;
+  vkGetPhysicalDeviceProperties(handle, &properties);
+  return properties;
+}
+
 int count_validation_messages() { return message_count; }
 
 void check(VkResult result, const char* doing) {

@@ -49,6 +49,7 @@ struct PhysicalDevice {
   bool budget = false;                           // reports how much memory is left
   std::optional<QueuePlace> upload_queue;        // none: copies use the compute queue
   std::vector<uint32_t> queue_families() const;  // of both queues, without duplicates
+  VkPhysicalDeviceProperties properties() const;
 };
 
 class Instance {
