@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/batching/batched.h"
+#include "runtime/deferral/defer.h"
 #include "runtime/ops.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/tape.h"
@@ -94,6 +95,36 @@ TEST_CASE("a kernel that fails before its result is copied into the target leave
         }) == "floor_divide: integer division by zero");
   CHECK(x.storage().version == 0);
   CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{7, 8});
+}
+
+TEST_CASE("a write in place is refused before it changes anything: first for the tape, memory, shape") {
+  const Tensor leaf = Tensor::from<double>(std::vector<double>{1}, {1}).requires_grad_();
+  const Tensor x = Tensor::from<double>(std::vector<double>{1}, {1});
+  const Tensor more = Tensor::from<double>(std::vector<double>{1, 2}, {2});
+  const auto refusal = [&](const Tensor& target) {
+    return message_of([&] { apply_in_place(op("add"), {target, more}); });
+  };
+  CHECK(refusal(expand(leaf, {3})).starts_with("add_: a view of a leaf tensor"));
+  CHECK(refusal(expand(x, {3})) ==
+        "add_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it "
+        "first");
+  CHECK(refusal(x) == "add_: a result of shape [2] does not fit the target of shape [1]");
+  CHECK(x.storage().version == 0);
+  CHECK(x.item() == 1);
+}
+
+TEST_CASE("a write into memory that another operand shares uses the values from before the write") {
+  const auto program = [] {
+    const Tensor x = Tensor::from<double>(std::vector<double>{1, 2, 3, 4}, {4}), y = x * 1.0;
+    apply_in_place(op("add"), {narrow(y, 0, 1, 3), narrow(y, 0, 0, 3)});
+    apply_in_place(op("mul"), {y, y});
+    return y;
+  };
+  const std::vector<double> expected{1, 9, 25, 49};
+  CHECK(program().to_vector<double>() == expected);
+  CallQueue queue;
+  const DeferCalls defer(&queue);
+  CHECK(program().to_vector<double>() == expected);
 }
 
 TEST_CASE("the guard checks a call before autocast casts its operands") {
