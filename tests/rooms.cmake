@@ -98,7 +98,7 @@ room(gpu/ops/elementwise "Kernels and shaders of elementwise ops."
 room(gpu/ops/reductions "Kernels and shaders of reductions and scans."
      gpu/ops gpu/ops/elementwise runtime runtime/ops/reductions runtime/statistics)
 room(gpu/groups "Groups of deferred calls: the text of their shaders, and their launch."
-     gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
+     gpu/generate gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
 room(gpu/ops/products "Kernels and shaders of matrix products."
      gpu/ops gpu/ops/elementwise gpu/ops/reductions gpu/rates runtime runtime/core runtime/ops/elementwise)
 room(gpu/device "A Vulkan device as a device of the engine."

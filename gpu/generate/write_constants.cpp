@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -18,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/generate/files.h"
+#include "gpu/generate/program.h"
 
 namespace {
 
@@ -266,14 +265,7 @@ class Shaders {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: %s FOLDER HEADER\n", words[0]);
-    return 2;
-  }
-  try {
+  return lunagrad::gpu::run_program(count, words, {"FOLDER", "HEADER"}, [&] {
     lunagrad::gpu::write_if_changed(words[2], Shaders(words[1]).header());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "write-constants: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -1,7 +1,10 @@
 #pragma once
-// Files that the build reads and writes for shaders. Errors are exceptions. One thread.
+// What the build's programs share that write shaders: files, and a main() with named arguments. Errors of
+// files are exceptions. One thread.
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -24,6 +27,24 @@ inline void write_if_changed(const std::filesystem::path& path, const std::strin
   out.exceptions(std::ios::failbit | std::ios::badbit);
   out.open(path);
   out << text << std::flush;
+}
+
+// Calls `work` if the command line has an argument for each name. Prints errors. Returns the exit code.
+template <class Work>
+int run_program(int count, char** words, std::initializer_list<const char*> names, Work work) {
+  if (size_t(count) != names.size() + 1) {
+    std::fprintf(stderr, "usage: %s", words[0]);
+    for (const char* const name : names) std::fprintf(stderr, " %s", name);
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
+  try {
+    work();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", words[0], error.what());
+    return 1;
+  }
+  return 0;
 }
 
 }  // namespace lunagrad::gpu
