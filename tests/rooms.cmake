@@ -243,7 +243,7 @@ room(ui/panels/runs "Parts of the runs panel."
 room(ui/panels/time "Parts of the timeline panel."
      runtime/core ui/base ui/runs ui/window ui/workbench)
 room(ui/curves "Plots of curves."
-     runtime/core ui/base ui/runs ui/window)
+     runtime/core runtime/io ui/base ui/runs ui/window)
 room(ui/panels/profile "Parts of the profile panel."
      runtime/core script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels/tape "Parts of the tape panel."
