@@ -6,6 +6,7 @@
 #include <lua.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "runtime/core/op.h"
 #include "runtime/core/tensor.h"
@@ -85,5 +86,16 @@ bool is_dims(lua_State*, int index);  // whether push_dims made the value
 // Pushes one element as a Lua number or boolean; a complex element as a table {real, imaginary}.
 void push_element(lua_State*, const void* element, DType);
 inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
+
+// Pushes nil, a boolean, a number or a string: the base of visitors of a std::variant.
+struct PlainPusher {
+  lua_State* L;
+
+  void operator()(std::monostate) const { lua_pushnil(L); }
+  void operator()(bool value) const { lua_pushboolean(L, value); }
+  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
+  void operator()(double value) const { lua_pushnumber(L, value); }
+  void operator()(const std::string& value) const { push_string(L, value); }
+};
 
 }  // namespace lunagrad

@@ -14,14 +14,9 @@ namespace lunagrad {
 namespace {
 
 // Pushes a value. None becomes nil, but false inside a list, which a nil would end.
-struct Pusher {
-  lua_State* L;
+struct Pusher : PlainPusher {
+  using PlainPusher::operator();
 
-  void operator()(std::monostate) const { lua_pushnil(L); }
-  void operator()(bool value) const { lua_pushboolean(L, value); }
-  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
-  void operator()(double value) const { lua_pushnumber(L, value); }
-  void operator()(const std::string& value) const { push_string(L, value); }
   void operator()(const Tensor& value) const { push_loaded(L, value); }
   void operator()(const PtValue::List& list) const {
     luaL_checkstack(L, 4, "pt.load");
@@ -136,7 +131,7 @@ bool is_pt(const std::string& path) {
   return std::string_view(begin, sizeof begin) == std::string_view("PK\3\4", 4);
 }
 
-void push_pt(lua_State* L, const std::string& path) { std::visit(Pusher{L}, load_pt(path).value); }
+void push_pt(lua_State* L, const std::string& path) { std::visit(Pusher{{L}}, load_pt(path).value); }
 
 void bind_pt(lua_State* L, int io) {
   luaL_newlib(L, kPt);
