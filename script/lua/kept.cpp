@@ -7,22 +7,8 @@ namespace lunagrad {
 namespace {
 
 Kept keep_at(lua_State* L, int index, int depth) {
-  switch (lua_type(L, index)) {
-    case LUA_TNIL:
-      return {};
-    case LUA_TBOOLEAN:
-      return {bool(lua_toboolean(L, index))};
-    case LUA_TNUMBER:
-      if (lua_isinteger(L, index)) return {int64_t(lua_tointeger(L, index))};
-      return {double(lua_tonumber(L, index))};
-    case LUA_TSTRING: {
-      size_t size = 0;
-      const char* const bytes = lua_tolstring(L, index, &size);
-      return {std::string(bytes, size)};
-    }
-    default:
-      break;
-  }
+  if (lua_type(L, index) == LUA_TNIL) return {};
+  if (auto plain = plain_value<Kept>(L, index)) return *std::move(plain);
   if (const Tensor* const tensor = to_tensor(L, index)) {
     tensor->storage().check_whole("run.state");
     return {*tensor};

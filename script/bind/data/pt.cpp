@@ -88,23 +88,10 @@ PtValue read_value(lua_State* L, int index, int depth) {
     tensor->storage().check_whole("pt.save");
     return {*tensor};
   }
-  switch (lua_type(L, index)) {
-    case LUA_TBOOLEAN:
-      return {bool(lua_toboolean(L, index))};
-    case LUA_TNUMBER:
-      if (lua_isinteger(L, index)) return {int64_t(lua_tointeger(L, index))};
-      return {double(lua_tonumber(L, index))};
-    case LUA_TSTRING: {
-      size_t size = 0;
-      const char* const bytes = lua_tolstring(L, index, &size);
-      return {std::string(bytes, size)};
-    }
-    case LUA_TTABLE:
-      return read_table(L, index, depth);
-    default:
-      fail("pt.save: a ", type_name(L, index),
-           " cannot be saved; tensors, numbers, strings, booleans and tables can");
-  }
+  if (auto plain = plain_value<PtValue>(L, index)) return *std::move(plain);
+  if (lua_type(L, index) == LUA_TTABLE) return read_table(L, index, depth);
+  fail("pt.save: a ", type_name(L, index),
+       " cannot be saved; tensors, numbers, strings, booleans and tables can");
 }
 
 // pt.load(path) -> value
