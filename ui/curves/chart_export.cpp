@@ -13,8 +13,6 @@
 namespace lunagrad {
 namespace {
 
-void append_number(std::string& text, double value) { text += shortest_number(value); }
-
 class Svg {
  public:
   Svg(int width, int height, bool dark)
@@ -183,10 +181,10 @@ std::string charts_as_csv(const std::vector<CsvSeries>& all) {
     const std::string names = csv_field(series.run) + "," + csv_field(series.metric) + ",";
     for (size_t i = 0; i < series.steps.size(); ++i) {
       csv += names;
-      append_number(csv, series.steps[i]);
+      csv += shortest_number(series.steps[i]);
       for (const double value : {series.times[i], series.values[i], series.smoothed[i]}) {
         csv += ',';
-        append_number(csv, value);
+        csv += shortest_number(value);
       }
       csv += '\n';
     }
