@@ -1,6 +1,6 @@
 #pragma once
-// What the build's programs share that write shaders: files, and a main() with named arguments. Errors of
-// files are exceptions. One thread.
+// Files, and the beginning of main(), of the build's programs that write shaders. Errors of files are
+// exceptions. One thread.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -23,10 +23,9 @@ inline std::string read_text(const std::filesystem::path& path) {
 inline void write_if_changed(const std::filesystem::path& path, const std::string& text) {
   if (std::filesystem::exists(path) && read_text(path) == text) return;
   std::filesystem::create_directories(path.parent_path());
-  std::ofstream out;
-  out.exceptions(std::ios::failbit | std::ios::badbit);
-  out.open(path);
+  std::ofstream out(path);
   out << text << std::flush;
+  if (!out) throw std::runtime_error("cannot write " + path.string());
 }
 
 // Calls `work` if the command line has an argument for each name. Prints errors. Returns the exit code.
