@@ -7,9 +7,12 @@ set(SHADER_DIR ${CMAKE_BINARY_DIR}/shaders)
 set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/elementwise/elementwise.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF})
 
+foreach(WRITTEN elementwise optimizers constants)
+  add_executable(write-${WRITTEN} ${CMAKE_SOURCE_DIR}/gpu/generate/write_${WRITTEN}.cpp)
+  target_include_directories(write-${WRITTEN} PRIVATE ${CMAKE_SOURCE_DIR})
+endforeach()
+
 # Generates the elementwise shaders from the rows of elementwise.def: one file for each row and computation type.
-add_executable(write-elementwise ${CMAKE_SOURCE_DIR}/gpu/generate/write_elementwise.cpp)
-target_include_directories(write-elementwise PRIVATE ${CMAKE_SOURCE_DIR})
 set(ELEMENTWISE_SHADERS)
 file(STRINGS ${ELEMENTWISE_DEF} ROWS REGEX "^EW[123]\\(")
 foreach(ROW IN LISTS ROWS)
@@ -36,8 +39,6 @@ add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} ${ROW_TEXTS}
 # Generates the optimizers' shaders from the records of optimizers.def in the same way.
 set(OPTIMIZERS_DEF ${CMAKE_SOURCE_DIR}/runtime/optimizer/optimizers.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${OPTIMIZERS_DEF})
-add_executable(write-optimizers ${CMAKE_SOURCE_DIR}/gpu/generate/write_optimizers.cpp)
-target_include_directories(write-optimizers PRIVATE ${CMAKE_SOURCE_DIR})
 set(OPTIMIZER_SHADERS)
 file(STRINGS ${OPTIMIZERS_DEF} ROWS REGEX "^OPTIMIZER\\(")
 foreach(ROW IN LISTS ROWS)
@@ -50,7 +51,6 @@ add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER
 # The specialization constants of the shaders become C++ structs, so that GLSL and C++ share names and C++ code repeats
 # no constant ids.
 file(GLOB_RECURSE SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/ops/*.comp)
-add_executable(write-constants ${CMAKE_SOURCE_DIR}/gpu/generate/write_constants.cpp)
 set(CONSTANTS ${SHADER_DIR}/constants.h)
 add_custom_command(OUTPUT ${CONSTANTS} COMMAND write-constants ${CMAKE_SOURCE_DIR}/gpu/ops ${CONSTANTS}
                    DEPENDS write-constants ${SHADERS} ${SHADER_INCLUDES} COMMENT "Writing the constants of the shaders" VERBATIM)

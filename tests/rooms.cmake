@@ -98,7 +98,7 @@ room(gpu/ops/elementwise "Kernels and shaders of elementwise ops."
 room(gpu/ops/reductions "Kernels and shaders of reductions and scans."
      gpu/ops gpu/ops/elementwise runtime runtime/ops/reductions runtime/statistics)
 room(gpu/groups "Groups of deferred calls: the text of their shaders, and their launch."
-     gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
+     gpu/generate gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
 room(gpu/ops/products "Kernels and shaders of matrix products."
      gpu/ops gpu/ops/elementwise gpu/ops/reductions gpu/rates runtime runtime/core runtime/ops/elementwise)
 room(gpu/device "A Vulkan device as a device of the engine."
@@ -243,7 +243,7 @@ room(ui/panels/runs "Parts of the runs panel."
 room(ui/panels/time "Parts of the timeline panel."
      runtime/core ui/base ui/runs ui/window ui/workbench)
 room(ui/curves "Plots of curves."
-     runtime/core ui/base ui/runs ui/window)
+     runtime/core runtime/io ui/base ui/runs ui/window)
 room(ui/panels/profile "Parts of the profile panel."
      runtime/core script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels/tape "Parts of the tape panel."

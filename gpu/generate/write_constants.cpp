@@ -7,17 +7,17 @@
 // constants of one shader with the same id are an error.
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <charconv>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "gpu/generate/files.h"
+#include "gpu/generate/program.h"
 
 namespace {
 
@@ -63,30 +63,86 @@ std::string struct_name(const std::string& file) {
   return name;
 }
 
+// The unread rest of a line. A part that does not follow leaves the rest as it is.
+class Line {
+ public:
+  explicit Line(std::string_view rest) : rest_(rest) {}
+
+  bool take(std::string_view text) {
+    if (!rest_.starts_with(text)) return false;
+    rest_.remove_prefix(text.size());
+    return true;
+  }
+  // Letters, digits and underscores.
+  std::string take_word() {
+    const auto in_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    const auto end = std::find_if_not(rest_.begin(), rest_.end(), in_word);
+    const std::string word(rest_.begin(), end);
+    rest_.remove_prefix(word.size());
+    return word;
+  }
+  bool take_number(int& number) {
+    if (rest_.empty() || !std::isdigit(static_cast<unsigned char>(rest_[0]))) return false;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+    if (error != std::errc()) return false;
+    rest_.remove_prefix(size_t(end - rest_.data()));
+    return true;
+  }
+  void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+};
+
+// "layout(constant_id = 3) const uint MODE = kNone;", or "layout(local_size_x_id = 0) in;".
+bool read_constant(Line line, Constant& constant) {
+  if (line.take("layout(local_size_x_id = ")) {
+    constant.type = "uint32_t", constant.name = "local_size_x", constant.value = "1";
+    return line.take_number(constant.id) && line.take(") in;");
+  }
+  if (!line.take("layout(constant_id = ") || !line.take_number(constant.id) || !line.take(") const "))
+    return false;
+  const std::string type = line.take_word();
+  if ((type != "bool" && type != "uint") || !line.take(" ")) return false;
+  constant.type = type == "bool" ? "bool" : "uint32_t";
+  constant.name = lower(line.take_word());
+  if (constant.name.empty() || !line.take(" = ")) return false;
+  constant.value = line.take_word();
+  return !constant.value.empty() && line.take(";");
+}
+
+// "kMode = 3u": a decimal number, or a hexadecimal one with small letters.
+bool read_literal(Line item, Literal& literal) {
+  item.skip_spaces();
+  literal.name = item.take_word();
+  if (!literal.name.starts_with('k') || literal.name.size() == 1 || !item.take(" = ")) return false;
+  literal.value = item.take_word();
+  if (literal.value.ends_with('u')) literal.value.pop_back();
+  const bool hexadecimal = literal.value.starts_with("0x");
+  const std::string_view digits = std::string_view(literal.value).substr(hexadecimal ? 2 : 0);
+  return !digits.empty() && item.rest().empty() &&
+         digits.find_first_not_of(hexadecimal ? "0123456789abcdef" : "0123456789") == digits.npos;
+}
+
 Source parse(const fs::path& path) {
-  static const std::regex include(R"rx(^#include "(.+)")rx");
-  static const std::regex constant(R"(^layout\(constant_id = (\d+)\) const (bool|uint) (\w+) = (\w+);)");
-  static const std::regex size(R"(^layout\(local_size_x_id = (\d+)\) in;)");
-  static const std::regex literals(R"(^const uint ([^;]+);)"), literal(R"((k\w+) = (0x[0-9a-f]+|\d+)u?)");
   Source source;
   std::istringstream lines(lunagrad::gpu::read_text(path));
-  std::smatch found;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("void main()")) source.has_main = true;
-    if (std::regex_search(line, found, include)) source.includes.push_back(found[1]);
-    if (std::regex_search(line, found, constant))
-      source.constants.push_back(
-          {std::stoi(found[1]), found[2] == "bool" ? "bool" : "uint32_t", lower(found[3]), found[4]});
-    else if (line.find("constant_id") != std::string::npos && line.starts_with("layout"))
-      throw std::runtime_error(path.string() + ": cannot read: " + line);
-    if (std::regex_search(line, found, size))
-      source.constants.push_back({std::stoi(found[1]), "uint32_t", "local_size_x", "1"});
-    if (!std::regex_search(line, found, literals)) continue;
-    std::istringstream items(found[1].str());
-    for (std::string item; std::getline(items, item, ',');) {
-      item.erase(0, item.find_first_not_of(' '));
-      if (std::smatch parts; std::regex_match(item, parts, literal))
-        source.literals.push_back({parts[1], parts[2]});
+  for (std::string text; std::getline(lines, text);) {
+    Line line(text);
+    if (text.starts_with("void main()")) source.has_main = true;
+    if (line.take("#include \"")) {
+      source.includes.emplace_back(line.rest().substr(0, line.rest().rfind('"')));
+    } else if (line.take("const uint ") && line.rest().find(';') != std::string_view::npos) {
+      std::istringstream items(std::string(line.rest().substr(0, line.rest().find(';'))));
+      Literal literal;
+      for (std::string item; std::getline(items, item, ',');)
+        if (read_literal(Line(item), literal)) source.literals.push_back(literal);
+    } else if (Constant constant{}; read_constant(line, constant)) {
+      source.constants.push_back(constant);
+    } else if (text.starts_with("layout") && (text.find("constant_id") != std::string::npos ||
+                                              text.find("local_size_x_id") != std::string::npos)) {
+      throw std::runtime_error(path.string() + ": cannot read: " + text);
     }
   }
   return source;
@@ -209,14 +265,7 @@ class Shaders {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: %s FOLDER HEADER\n", words[0]);
-    return 2;
-  }
-  try {
+  return lunagrad::gpu::run_program(count, words, {"FOLDER", "HEADER"}, [&] {
     lunagrad::gpu::write_if_changed(words[2], Shaders(words[1]).header());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "write-constants: %s\n", error.what());
-    return 1;
-  }
+  });
 }

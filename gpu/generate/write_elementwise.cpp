@@ -4,22 +4,21 @@
 // time. Runs during the build; the arguments are the folder to write to and the folder of the shaders.
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "gpu/generate/files.h"
 #include "gpu/generate/integer_division.h"
+#include "gpu/generate/program.h"
+#include "gpu/generate/row_params.h"
 
 namespace {
 
 struct Row {
   std::string_view name;
-  std::string_view fields;   // members of Params
-  std::string_view readers;  // how their values are read, each followed by a comma
+  std::string_view fields;  // members of Params, a line each
   std::string_view types;
   std::string_view result;
   std::string_view value;
@@ -30,52 +29,17 @@ struct Row {
 #define REQUIRED(name) "  T " #name ";\n"
 #define BOUND(name, when_absent) "  T " #name ";\n"
 #define CHOICE(name, first, second) "  int " #name ";\n"
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) "" params "",
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) "" params "",
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) "" params "",
-constexpr std::string_view kFields[] = {
-#include "runtime/elementwise/elementwise.def"
-};
-
-#define REAL(name, fallback) "param,"
-#define REQUIRED(name) "param,"
-#define BOUND(name, when_absent) "param,"
-#define CHOICE(name, first, second) "int,"
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) "" params "",
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) "" params "",
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) "" params "",
-constexpr std::string_view kReaders[] = {
-#include "runtime/elementwise/elementwise.def"
-};
-
 #define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
-  {#name, "", "", #types, #result, #value, {#gx}},
+  {#name, "" params "", #types, #result, #value, {#gx}},
 #define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
-  {#name, "", "", #types, #result, #value, {#ga, #gb}},
+  {#name, "" params "", #types, #result, #value, {#ga, #gb}},
 #define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
-  {#name, "", "", #types, #result, #value, {#ga, #gb, #gc}},
+  {#name, "" params "", #types, #result, #value, {#ga, #gb, #gc}},
 const Row kRows[] = {
 #include "runtime/elementwise/elementwise.def"
 };
 
 std::string arguments(size_t arity) { return arity == 1 ? "T x" : arity == 2 ? "T a, T b" : "T a, T b, T c"; }
-
-// "param,int," becomes "param(0), int(param(1))".
-std::string params_of(std::string_view readers) {
-  std::ostringstream out;
-  int index = 0;
-  while (!readers.empty()) {
-    const size_t comma = readers.find(',');
-    if (index) out << ", ";
-    if (readers.substr(0, comma) == "int")
-      out << "int(param(" << index << "))";
-    else
-      out << "param(" << index << ")";
-    readers.remove_prefix(comma + 1);
-    ++index;
-  }
-  return out.str();
-}
 
 enum class Numbers { floats, integers, complexes };
 
@@ -264,7 +228,8 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
     out << "  return gradient_" << arity - 1 << "(" << operands << ", p);\n}\n";
   }
   out << "T param(uint i);\nParams make_params() {\n  return Params("
-      << (row.fields.empty() ? "0" : params_of(row.readers)) << ");\n}\n\n";
+      << lunagrad::gpu::row_params(row.fields, [](int i) { return "param(" + std::to_string(i) + ")"; })
+      << ");\n}\n\n";
   out << "#include \"elementwise/elementwise.glsl\"\n";
   return out.str();
 }
@@ -294,13 +259,12 @@ std::string row_texts(const std::filesystem::path& shaders) {
          "inline constexpr const char* kVocabulary = "
       << literal(flattened(shaders / "vocabulary.glsl")) << ";\n"
       << "inline constexpr RowText kRowTexts[] = {\n";
-  for (size_t i = 0; i < std::size(kRows); ++i) {
-    const Row& row = kRows[i];
+  for (const Row& row : kRows) {
     const auto translated = [&](std::string_view text) {
       return row.types == "integer" ? literal("") : literal(in_glsl(shortened(text)));
     };
-    out << "{" << literal(kFields[i]) << ", " << literal(kReaders[i]) << ", " << (row.result == "bool")
-        << ", " << is_special(row) << ", " << translated(row.value) << ", {";
+    out << "{" << literal(row.fields) << ", " << (row.result == "bool") << ", " << is_special(row) << ", "
+        << translated(row.value) << ", {";
     for (const std::string_view gradient : row.gradients) out << translated(gradient) << ", ";
     out << "}},\n";
   }
@@ -311,30 +275,24 @@ std::string row_texts(const std::filesystem::path& shaders) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: %s FOLDER SHADERS\n", words[0]);
-    return 2;
-  }
-  for (const ShortForm& form : kShortForms)
-    if (!in_some_row(form)) {
-      std::fprintf(stderr, "no row of elementwise.def has the formula %s\n", form.formula.data());
-      return 1;
+  return lunagrad::gpu::run_program(count, words, {"FOLDER", "SHADERS"}, [&] {
+    using lunagrad::gpu::write_if_changed;
+    for (const ShortForm& form : kShortForms)
+      if (!in_some_row(form))
+        throw std::runtime_error("no row of elementwise.def has the formula " + std::string(form.formula));
+    const std::filesystem::path folder = words[1];
+    write_if_changed(folder / "row_texts.h", row_texts(words[2]));
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      const Row& row = kRows[i];
+      const std::string name = "elementwise_" + std::string(row.name);
+      const bool divides = lunagrad::gpu::divides_integers(lunagrad::Row(int(i)));
+      if (row.types != "integer")
+        write_if_changed(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
+      if (row.types != "float")
+        write_if_changed(folder / (name + "_i64.comp"), source(row, Numbers::integers, divides));
+      if (takes_complex(lunagrad::Row(int(i))))
+        write_if_changed(folder / (name + "_c64.comp"),
+                         source(of_complex_numbers(row), Numbers::complexes, divides));
     }
-  const std::filesystem::path folder = words[1];
-  using lunagrad::gpu::write_if_changed;
-  write_if_changed(folder / "row_texts.h", row_texts(words[2]));
-  for (size_t i = 0; i < std::size(kRows); ++i) {
-    Row row = kRows[i];
-    row.fields = kFields[i];
-    row.readers = kReaders[i];
-    const std::string name = "elementwise_" + std::string(row.name);
-    const bool divides = lunagrad::gpu::divides_integers(lunagrad::Row(int(i)));
-    if (row.types != "integer")
-      write_if_changed(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
-    if (row.types != "float")
-      write_if_changed(folder / (name + "_i64.comp"), source(row, Numbers::integers, divides));
-    if (takes_complex(lunagrad::Row(int(i))))
-      write_if_changed(folder / (name + "_c64.comp"),
-                       source(of_complex_numbers(row), Numbers::complexes, divides));
-  }
+  });
 }

@@ -1,14 +1,13 @@
 // Writes the GLSL source of the optimizers' kernels from the text of optimizers.def, one file for each
 // record, for example optimizer_adam.comp. gpu/ops/optimizer/optimizer.glsl defines the vocabulary of the
 // updates and has the rest of the kernel. Runs during the build; the argument is the folder to write to.
-#include <cstdio>
 #include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "gpu/generate/files.h"
+#include "gpu/generate/program.h"
 
 namespace {
 
@@ -70,12 +69,10 @@ std::string source(const Record& record) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: %s FOLDER\n", words[0]);
-    return 2;
-  }
-  const std::filesystem::path folder = words[1];
-  for (const Record& record : kRecords)
-    lunagrad::gpu::write_if_changed(folder / ("optimizer_" + std::string(record.name) + ".comp"),
-                                    source(record));
+  return lunagrad::gpu::run_program(count, words, {"FOLDER"}, [&] {
+    const std::filesystem::path folder = words[1];
+    for (const Record& record : kRecords)
+      lunagrad::gpu::write_if_changed(folder / ("optimizer_" + std::string(record.name) + ".comp"),
+                                      source(record));
+  });
 }

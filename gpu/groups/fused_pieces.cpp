@@ -1,13 +1,13 @@
 #include "gpu/groups/fused_pieces.h"
 
+#include "gpu/generate/row_params.h"
 #include "runtime/core/error.h"
 
 namespace lunagrad::gpu {
 namespace {
 
 struct RowText {
-  const char* fields;   // members of the parameters' struct
-  const char* readers;  // "param," or "int," for each field
+  const char* fields;  // members of the parameters' struct, a line each
   bool boolean, special;
   const char* value;
   const char* gradients[3];
@@ -32,15 +32,8 @@ std::string function_of(const FusedMember& member, size_t i) {
 
 // "P2(n3, int(n4))"
 std::string params_of(const FusedMember& member, size_t i) {
-  std::string_view readers = kRowTexts[member.use.row].readers;
-  std::string list;
-  for (int at = member.first_param; !readers.empty(); ++at) {
-    const size_t comma = readers.find(',');
-    const bool whole = readers.substr(0, comma) == "int";
-    list += text(list.empty() ? "" : ", ", whole ? "int(" : "", "n", at, whole ? ")" : "");
-    readers.remove_prefix(comma + 1);
-  }
-  return text("P", i, "(", list.empty() ? "0" : list, ")");
+  const auto number = [&](int k) { return text("n", member.first_param + k); };
+  return text("P", i, "(", row_params(kRowTexts[member.use.row].fields, number), ")");
 }
 
 std::string rounded(const std::string& value, DType type) {

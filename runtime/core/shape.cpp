@@ -57,6 +57,15 @@ Strides contiguous_strides(const Shape& shape) {
   return strides;
 }
 
+Dims position_of(int64_t element, const Shape& shape) {
+  Dims at(shape.size(), 0);
+  for (int d = shape.size() - 1; d >= 0; --d) {
+    at[d] = element % shape[d];
+    element /= shape[d];
+  }
+  return at;
+}
+
 bool is_contiguous(const Shape& shape, const Strides& strides) {
   int64_t expected = 1;
   for (int i = shape.size() - 1; i >= 0; --i) {

@@ -61,6 +61,8 @@ std::ostream& operator<<(std::ostream&, const Dims&);  // [2, 3]; [] for a scala
 // Number of elements; Error when the product does not fit 63 bits or a size is negative.
 int64_t numel(const Shape&);
 Strides contiguous_strides(const Shape&);
+// The position of the element with this number, in the order of contiguous elements.
+Dims position_of(int64_t element, const Shape&);
 bool is_contiguous(const Shape&, const Strides&);
 // Whether two positions may share an element: dims expanded with stride 0, or overlapping windows.
 bool overlaps(const Shape&, const Strides&);

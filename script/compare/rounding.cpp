@@ -37,15 +37,6 @@ Format format_of(DType type) {
   }
 }
 
-std::vector<int64_t> position_of(int64_t element, const Shape& shape) {
-  std::vector<int64_t> at(size_t(shape.size()));
-  for (int d = shape.size() - 1; d >= 0; --d) {
-    at[size_t(d)] = element % shape[d];
-    element /= shape[d];
-  }
-  return at;
-}
-
 double rms(const std::vector<double>& values) {
   double squares = 0;
   for (const double value : values) squares += value * value;
@@ -174,7 +165,8 @@ TensorError compare_tensors(const Tensor& reference, const Tensor& other, const 
     worst = share;
     found.error = error == 0 ? 0 : scale > 0 ? error / scale : error;
     found.allowed = scale > 0 ? allowed / scale : 0;
-    found.at = position_of(int64_t(i) / parts, reference.shape());
+    const Dims at = position_of(int64_t(i) / parts, reference.shape());
+    found.at.assign(at.begin(), at.end());
     found.reference = a[i];
     found.other = b[i];
   }

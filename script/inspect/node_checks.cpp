@@ -85,15 +85,6 @@ std::vector<size_t> choice(const std::vector<double>& gradient) {
   return chosen;
 }
 
-std::vector<int64_t> position_of(int64_t element, const Shape& shape) {
-  std::vector<int64_t> at(size_t(shape.size()));
-  for (int d = shape.size() - 1; d >= 0; --d) {
-    at[size_t(d)] = element % shape[d];
-    element /= shape[d];
-  }
-  return at;
-}
-
 class GradientChecker {
  public:
   GradientChecker(const TapeWatch::Recomputed& recomputation, const std::stop_token& stop)
@@ -188,7 +179,8 @@ class GradientChecker {
       }
       if (error < result.worst || (error == result.worst && !result.at.empty())) continue;
       result.worst = error;
-      result.at = position_of(int64_t(complex ? slope.place / 2 : slope.place), x.shape());
+      const Dims at = position_of(int64_t(complex ? slope.place / 2 : slope.place), x.shape());
+      result.at.assign(at.begin(), at.end());
       result.imaginary = complex && slope.place % 2;
       result.gradient = found;
       result.difference = slope.central;
@@ -241,7 +233,8 @@ DeviceComparison::Output compare_output(const std::string& name, const Tensor& c
     cell = std::max(cell, error);
     if (error <= output.largest) continue;
     output.largest = error;
-    output.at = position_of(element, cpu.shape());
+    const Dims at = position_of(element, cpu.shape());
+    output.at.assign(at.begin(), at.end());
     output.cpu = a[i];
     output.other = b[i];
   }

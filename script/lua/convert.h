@@ -4,8 +4,10 @@
 // wording: "bad argument #2 to 'add' (Tensor expected, got number)".
 #include <cstdint>
 #include <lua.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "runtime/core/op.h"
 #include "runtime/core/tensor.h"
@@ -85,5 +87,35 @@ bool is_dims(lua_State*, int index);  // whether push_dims made the value
 // Pushes one element as a Lua number or boolean; a complex element as a table {real, imaginary}.
 void push_element(lua_State*, const void* element, DType);
 inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
+
+// A boolean, number or string as a value of a class that has them in a std::variant; none for other types.
+template <class Value>
+std::optional<Value> plain_value(lua_State* L, int index) {
+  switch (lua_type(L, index)) {
+    case LUA_TBOOLEAN:
+      return Value{bool(lua_toboolean(L, index))};
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, index)) return Value{int64_t(lua_tointeger(L, index))};
+      return Value{double(lua_tonumber(L, index))};
+    case LUA_TSTRING: {
+      size_t size = 0;
+      const char* const bytes = lua_tolstring(L, index, &size);
+      return Value{std::string(bytes, size)};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Pushes nil, a boolean, a number or a string: the base of visitors of a std::variant.
+struct PlainPusher {
+  lua_State* L;
+
+  void operator()(std::monostate) const { lua_pushnil(L); }
+  void operator()(bool value) const { lua_pushboolean(L, value); }
+  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
+  void operator()(double value) const { lua_pushnumber(L, value); }
+  void operator()(const std::string& value) const { push_string(L, value); }
+};
 
 }  // namespace lunagrad

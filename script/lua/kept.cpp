@@ -7,22 +7,8 @@ namespace lunagrad {
 namespace {
 
 Kept keep_at(lua_State* L, int index, int depth) {
-  switch (lua_type(L, index)) {
-    case LUA_TNIL:
-      return {};
-    case LUA_TBOOLEAN:
-      return {bool(lua_toboolean(L, index))};
-    case LUA_TNUMBER:
-      if (lua_isinteger(L, index)) return {int64_t(lua_tointeger(L, index))};
-      return {double(lua_tonumber(L, index))};
-    case LUA_TSTRING: {
-      size_t size = 0;
-      const char* const bytes = lua_tolstring(L, index, &size);
-      return {std::string(bytes, size)};
-    }
-    default:
-      break;
-  }
+  if (lua_type(L, index) == LUA_TNIL) return {};
+  if (auto plain = plain_value<Kept>(L, index)) return *std::move(plain);
   if (const Tensor* const tensor = to_tensor(L, index)) {
     tensor->storage().check_whole("run.state");
     return {*tensor};
@@ -41,14 +27,9 @@ Kept keep_at(lua_State* L, int index, int depth) {
   return {std::move(table)};
 }
 
-struct Pusher {
-  lua_State* L;
+struct Pusher : PlainPusher {
+  using PlainPusher::operator();
 
-  void operator()(std::monostate) const { lua_pushnil(L); }
-  void operator()(bool value) const { lua_pushboolean(L, value); }
-  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
-  void operator()(double value) const { lua_pushnumber(L, value); }
-  void operator()(const std::string& value) const { push_string(L, value); }
   void operator()(const Tensor& value) const { push_tensor(L, value); }
   void operator()(const Kept::Table& table) const {
     luaL_checkstack(L, 4, "run.state");
@@ -65,6 +46,6 @@ struct Pusher {
 
 Kept keep(lua_State* L, int index) { return keep_at(L, index, 0); }
 
-void push_kept(lua_State* L, const Kept& kept) { std::visit(Pusher{L}, kept.value); }
+void push_kept(lua_State* L, const Kept& kept) { std::visit(Pusher{{L}}, kept.value); }
 
 }  // namespace lunagrad

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
 #include "script/report/page.h"
 #include "script/report/run_report.h"
@@ -19,7 +20,7 @@ std::string report_html(const std::vector<std::string>& folders) {
     RunReport run(folder, limits, true);
     run.more();
     data["runs"].push_back(run.json());
-    title += (title.empty() ? "" : ", ") + run.record().name;
+    title += (title.empty() ? "" : ", ") + path_text(run.record().name);
   }
   return report_page(title, json_text(data), ReportPage::file);
 }

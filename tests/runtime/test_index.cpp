@@ -20,15 +20,6 @@ double at(const std::vector<double>& values, const Shape& shape, const Dims& pos
   return values[size_t(i)];
 }
 
-Dims position_of(int64_t i, const Shape& shape) {
-  Dims position = shape;
-  for (int d = shape.size() - 1; d >= 0; --d) {
-    position[d] = i % shape[d];
-    i /= shape[d];
-  }
-  return position;
-}
-
 }  // namespace
 
 TEST_CASE("gather and scatter_add agree with naive loops along each dim, for each order of strides") {

@@ -13,6 +13,7 @@
 #include "runtime/io/npy.h"
 #include "runtime/io/npz.h"
 #include "runtime/io/png.h"
+#include "runtime/io/quoting.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "tests/support/files.h"
@@ -467,4 +468,13 @@ TEST_CASE("a full disk or a read-only folder leaves the old file unchanged, in e
   }
   std::signal(SIGXFSZ, handler);
   CHECK(folder.count() == std::size(savers));
+}
+
+TEST_CASE("texts are quoted for CSV and escaped for XML") {
+  CHECK(csv_field("loss 1") == "loss 1");
+  CHECK(csv_field("") == "");
+  for (const std::string text : {"a,b", "a\nb", "a\rb"}) CHECK(csv_field(text) == '"' + text + '"');
+  CHECK(csv_field("a \"b\"") == "\"a \"\"b\"\"\"");
+  CHECK(xml_text("<a b=\"c\">&\xc3\x97</a>") == "&lt;a b=&quot;c&quot;&gt;&amp;\xc3\x97&lt;/a&gt;");
+  CHECK(xml_text("1\t2\n\x1b[31m3") == "1\t2\n[31m3");
 }

@@ -5,45 +5,13 @@
 #include <cstdio>
 
 #include "runtime/core/figures.h"
+#include "runtime/io/quoting.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/recorded.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
-
-void append_number(std::string& text, double value) { text += shortest_number(value); }
-
-std::string quoted(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
-
-// Escapes for XML 1.0, which permits no control characters and only valid UTF-8.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string hex(ImU32 color) {
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", unsigned(color >> IM_COL32_R_SHIFT & 255),
-                unsigned(color >> IM_COL32_G_SHIFT & 255), unsigned(color >> IM_COL32_B_SHIFT & 255));
-  return text;
-}
 
 class Svg {
  public:
@@ -65,7 +33,8 @@ class Svg {
     char place[96];
     std::snprintf(place, sizeof place, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" ", double(x),
                   double(y), anchor);
-    out_ += place + std::string("fill=\"") + color + "\" " + more + ">" + escaped(text) + "</text>\n";
+    out_ +=
+        place + std::string("fill=\"") + color + "\" " + more + ">" + xml_text(printable(text)) + "</text>\n";
   }
   void path(const std::vector<ImVec2>& points, const std::string& color, float width, float opacity,
             int dash) {
@@ -135,7 +104,7 @@ void draw_not_finite(Svg& svg, const PlotLine& line, const PlotFrame& frame) {
               std::isnan(y) ? "\xc3\x97"
               : y < 0       ? "\xe2\x96\xbc"
                             : "\xe2\x96\xb2",
-              hex(line.color));
+              hex_color(line.color));
   }
 }
 
@@ -150,7 +119,7 @@ float draw_legend(Svg* svg, const std::vector<PlotLine>& lines, float top, float
     const float wide = 34 + 7 * float(text.size());
     if (x > 0 && x + wide > width) x = 0, y += 16;
     if (svg) {
-      svg->path({{60 + x, y - 4}, {84 + x, y - 4}}, hex(line.color), 2, 1, line.dash);
+      svg->path({{60 + x, y - 4}, {84 + x, y - 4}}, hex_color(line.color), 2, 1, line.dash);
       svg->write(90 + x, y, "start", text, svg->text_);
     }
     x += wide;
@@ -209,13 +178,13 @@ bool complete(std::vector<CsvSeries>& all) {
 std::string charts_as_csv(const std::vector<CsvSeries>& all) {
   std::string csv = "run,metric,step,time,value,smoothed\n";
   for (const CsvSeries& series : all) {
-    const std::string names = quoted(series.run) + "," + quoted(series.metric) + ",";
+    const std::string names = csv_field(series.run) + "," + csv_field(series.metric) + ",";
     for (size_t i = 0; i < series.steps.size(); ++i) {
       csv += names;
-      append_number(csv, series.steps[i]);
+      csv += shortest_number(series.steps[i]);
       for (const double value : {series.times[i], series.values[i], series.smoothed[i]}) {
         csv += ',';
-        append_number(csv, value);
+        csv += shortest_number(value);
       }
       csv += '\n';
     }
@@ -251,22 +220,24 @@ std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& a
     svg.write(frame.max.x, frame.max.y + 27, "end", axis.label, svg.text_);
     svg.begin_clip(id++, frame);
     for (const PlotLine& line : chart.lines)
-      if (line.band_low) svg.area(trace_band(*line.band_low, *line.band_high, frame), hex(line.color));
+      if (line.band_low) svg.area(trace_band(*line.band_low, *line.band_high, frame), hex_color(line.color));
     for (const PlotLine& line : chart.lines)
       trace(*line.raw, frame, [&](const std::vector<ImVec2>& points) {
-        svg.path(points, hex(line.color), line.smooth ? 1 : 1.5f, line.smooth ? 0.35f : 1,
+        svg.path(points, hex_color(line.color), line.smooth ? 1 : 1.5f, line.smooth ? 0.35f : 1,
                  line.smooth ? 0 : line.dash);
       });
     for (const PlotLine& line : chart.lines)
       if (line.smooth)
-        trace(*line.smooth, frame,
-              [&](const std::vector<ImVec2>& points) { svg.path(points, hex(line.color), 2, 1, line.dash); });
+        trace(*line.smooth, frame, [&](const std::vector<ImVec2>& points) {
+          svg.path(points, hex_color(line.color), 2, 1, line.dash);
+        });
     for (const PlotLine& line : chart.lines) draw_not_finite(svg, line, frame);
     for (const PlotMark& mark : chart.marks) {
       if (!frame.x.shows(mark.x) || mark.x < frame.x0 || mark.x > frame.x1) continue;
       const float x = frame.px(mark.x);
-      svg.line(x, frame.min.y, x, frame.max.y, hex(mark.color), "stroke-dasharray=\"2 4\"");
-      svg.write(x, frame.max.y - 4, "middle", mark.brief.empty() ? mark.kind : mark.brief, hex(mark.color));
+      svg.line(x, frame.min.y, x, frame.max.y, hex_color(mark.color), "stroke-dasharray=\"2 4\"");
+      svg.write(x, frame.max.y - 4, "middle", mark.brief.empty() ? mark.kind : mark.brief,
+                hex_color(mark.color));
     }
     svg.end_clip();
     top += float(height);

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "runtime/core/path_text.h"
 #include "runtime/io/graphviz.h"
+#include "runtime/io/quoting.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 
@@ -20,30 +21,6 @@ std::string number(float value) {
   return text;
 }
 
-std::string color(ImU32 value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", unsigned(value >> IM_COL32_R_SHIFT & 255),
-                unsigned(value >> IM_COL32_G_SHIFT & 255), unsigned(value >> IM_COL32_B_SHIFT & 255));
-  return text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
-
 class Svg {
  public:
   Svg(const CanvasGraph& graph, const GraphCanvas::Colors& colors) : graph_(graph), colors_(colors) {}
@@ -55,7 +32,7 @@ class Svg {
         "\" viewBox=\"", number(graph_.low.x - kMargin), " ", number(graph_.low.y - kMargin), " ",
         number(width), " ", number(height), "\" font-family=\"sans-serif\" text-anchor=\"middle\">\n");
     add("<rect x=\"", number(graph_.low.x - kMargin), "\" y=\"", number(graph_.low.y - kMargin),
-        "\" width=\"100%\" height=\"100%\" fill=\"", color(colors_.background), "\"/>\n");
+        "\" width=\"100%\" height=\"100%\" fill=\"", hex_color(colors_.background), "\"/>\n");
     for (const CanvasFrame& frame : graph_.frames) add_frame(frame);
     for (size_t e = 0; e + 1 < graph_.layout.first.size(); ++e) add_edge(e);
     for (size_t b = 0; b < graph_.nodes.size(); ++b) add_box(b);
@@ -71,14 +48,15 @@ class Svg {
 
   void add_rect(GraphPoint low, GraphPoint high, float rounding, ImU32 fill, float opacity, ImU32 stroke) {
     add("<rect x=\"", number(low.x), "\" y=\"", number(low.y), "\" width=\"", number(high.x - low.x),
-        "\" height=\"", number(high.y - low.y), "\" rx=\"", number(rounding), "\" fill=\"", color(fill),
-        "\" fill-opacity=\"", number(opacity), "\" stroke=\"", color(stroke), "\"/>\n");
+        "\" height=\"", number(high.y - low.y), "\" rx=\"", number(rounding), "\" fill=\"", hex_color(fill),
+        "\" fill-opacity=\"", number(opacity), "\" stroke=\"", hex_color(stroke), "\"/>\n");
   }
 
   void add_text(float x, float y, float size, bool bold, ImU32 ink, std::string_view text) {
     if (text.empty()) return;
     add("<text x=\"", number(x), "\" y=\"", number(y), "\" font-size=\"", number(size),
-        bold ? "\" font-weight=\"bold" : "", "\" fill=\"", color(ink), "\">", escaped(text), "</text>\n");
+        bold ? "\" font-weight=\"bold" : "", "\" fill=\"", hex_color(ink), "\">", xml_text(path_text(text)),
+        "</text>\n");
   }
 
   void add_frame(const CanvasFrame& frame) {
@@ -92,8 +70,8 @@ class Svg {
     const uint32_t begin = layout.first[e], end = layout.first[e + 1];
     if (end < begin + 2) return;
     GraphPoint last = layout.points[begin];
-    add("<path fill=\"none\" stroke=\"", color(colors_.edge), "\" stroke-width=\"1.4\" d=\"M", number(last.x),
-        " ", number(last.y));
+    add("<path fill=\"none\" stroke=\"", hex_color(colors_.edge), "\" stroke-width=\"1.4\" d=\"M",
+        number(last.x), " ", number(last.y));
     for (uint32_t p = begin + 1; p < end; ++p) {
       const GraphPoint next = layout.points[p];
       if (!layout.curved || std::abs(next.x - last.x) < 1.5f || std::abs(next.y - last.y) < 1.5f) {
@@ -114,8 +92,8 @@ class Svg {
     const char* arrow = layout.sideways && std::abs(before.x - last.x) >= 1.5f ? "l-7 -4v8z"
                         : down                                                 ? "l-4 -7h8z"
                                                                                : "l-4 7h8z";
-    add("\"/>\n<path fill=\"", color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y), arrow,
-        "\"/>\n");
+    add("\"/>\n<path fill=\"", hex_color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y),
+        arrow, "\"/>\n");
   }
 
   void add_box(size_t b) {

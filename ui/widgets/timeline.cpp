@@ -42,6 +42,27 @@ void draw_axis(ImDrawList* list, ImVec2 min, ImVec2 max, const TimeAxis& axis, c
   }
 }
 
+// The place of a drawing: labels at the left, from `at`, and the plot with its time axis in min to max.
+struct Sheet {
+  ImVec2 at, min, max;
+  ImDrawList* list;
+};
+// Reserves the place, moves the axis as the mouse says, and draws background and axis. The caller pops the
+// clip rectangle.
+Sheet begin_sheet(const char* id, ImVec2 size, float& label_width, TimeAxis& axis,
+                  const TimelineColors& colors) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::InvisibleButton(id, size);
+  label_width = std::min(label_width, size.x * 0.4f);
+  const Sheet sheet{
+      at, {at.x + label_width, at.y}, {at.x + size.x, at.y + size.y}, ImGui::GetWindowDrawList()};
+  axis.navigate(sheet.min.x, sheet.max.x);
+  sheet.list->PushClipRect(at, sheet.max, true);
+  sheet.list->AddRectFilled(sheet.min, sheet.max, colors.background);
+  draw_axis(sheet.list, sheet.min, sheet.max, axis, colors);
+  return sheet;
+}
+
 // The part of a text that fits, with an ellipsis; "" when almost nothing fits.
 std::string fitted(const std::string& text, float width) {
   if (width < 3 * ImGui::CalcTextSize("…").x) return {};
@@ -110,16 +131,10 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
                           TimeAxis& axis, const TimelineColors& colors,
                           const std::function<std::string(int)>& label) {
   TimelineHit hit;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
   if (size.x < 8 || size.y < 8) return hit;
-  ImGui::InvisibleButton(id, size);
-  label_width = std::min(label_width, size.x * 0.4f);
-  const ImVec2 min{at.x + label_width, at.y}, max{at.x + size.x, at.y + size.y};
-  axis.navigate(min.x, max.x);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->PushClipRect(at, max, true);
-  list->AddRectFilled(min, max, colors.background);
-  draw_axis(list, min, max, axis, colors);
+  const Sheet sheet = begin_sheet(id, size, label_width, axis, colors);
+  const ImVec2 at = sheet.at, min = sheet.min, max = sheet.max;
+  ImDrawList* const list = sheet.list;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool hovered = ImGui::IsItemHovered() && mouse.x >= min.x;
   const float height = timeline_row_height(), pad = std::round(height * 0.08f);
@@ -170,16 +185,10 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
                     size_t peak, std::span<const ImU32> parts, ImVec2 size, float label_width, TimeAxis& axis,
                     const TimelineColors& colors, const std::function<std::string(double)>& number) {
   StackHit hit;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
   if (size.x < 8 || size.y < 8 || count == 0) return hit;
-  ImGui::InvisibleButton(id, size);
-  label_width = std::min(label_width, size.x * 0.4f);
-  const ImVec2 min{at.x + label_width, at.y}, max{at.x + size.x, at.y + size.y};
-  axis.navigate(min.x, max.x);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->PushClipRect(at, max, true);
-  list->AddRectFilled(min, max, colors.background);
-  draw_axis(list, min, max, axis, colors);
+  const Sheet sheet = begin_sheet(id, size, label_width, axis, colors);
+  const ImVec2 at = sheet.at, min = sheet.min, max = sheet.max;
+  ImDrawList* const list = sheet.list;
   const auto sum = [&](size_t i) {
     double all = 0;
     for (const double part : sample(i).parts) all += part;

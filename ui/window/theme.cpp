@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
@@ -284,6 +285,13 @@ ImU32 blend(ImU32 a, ImU32 b, float t) {
     mixed |= ImU32(std::clamp(value + 0.5f, 0.0f, 255.0f)) << shift;
   }
   return mixed;
+}
+
+std::string hex_color(ImU32 color) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", unsigned(color >> IM_COL32_R_SHIFT & 255),
+                unsigned(color >> IM_COL32_G_SHIFT & 255), unsigned(color >> IM_COL32_B_SHIFT & 255));
+  return text;
 }
 
 void color_box(ImU32 color) {

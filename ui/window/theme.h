@@ -52,6 +52,7 @@ float em(float n);
 double contrast(ImU32 a, ImU32 b);
 ImU32 with_alpha(ImU32 color, float alpha);
 ImU32 blend(ImU32 a, ImU32 b, float t);  // t = 0: a
+std::string hex_color(ImU32);            // "#rrggbb", for files
 
 // Text in another colour or font.
 void text_in(ImU32 color, const char* format, ...) IM_FMTARGS(2);

@@ -88,17 +88,14 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
     presenter_ = std::make_unique<Presenter>(window_.get(), options.validation);
     presenter_->upload_fonts();
   } catch (...) {
-    presenter_.reset();
-    input_.reset();
-    ImGui_ImplGlfw_Shutdown();
-    ImGui::DestroyContext();
-    window_.reset();
-    glfwTerminate();
+    release();
     throw;
   }
 }
 
-Window::~Window() {
+Window::~Window() { release(); }
+
+void Window::release() {
   presenter_.reset();
   input_.reset();
   ImGui_ImplGlfw_Shutdown();

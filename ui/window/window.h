@@ -57,6 +57,8 @@ class Window {
   const Presenter& presenter() const { return *presenter_; }
 
  private:
+  void release();
+
   std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window_;
   std::unique_ptr<DisplayInput> input_;
   std::unique_ptr<Presenter> presenter_;

@@ -14,11 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint padding;
   Batch batch;
 };
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-  TURN
-};
-PLACES(arguments.batch)
+PUSH_ARGUMENTS
 
 // Returns the order of the leading minor that is not positive, or 0.
 uint factor(uint n) {

@@ -13,11 +13,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint padding;
   Batch batch;
 };
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-  TURN
-};
-PLACES(arguments.batch)
+PUSH_ARGUMENTS
 
 shared float best[kThreads];
 shared uint best_at[kThreads];

@@ -14,11 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint unsound_fault, convergence_fault;
   Batch batch;
 };
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-  TURN
-};
-PLACES(arguments.batch)
+PUSH_ARGUMENTS
 
 const float kNothing = 7.450580596923828e-9;  // 2^-27: treated as 0 relative to elements of size 1
 

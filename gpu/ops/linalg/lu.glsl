@@ -17,11 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint batched;     // whether there is a batch
   Batch batch;
 };
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-  TURN
-};
-PLACES(arguments.batch)
+PUSH_ARGUMENTS
 
 shared uint swaps[64];
 

@@ -88,17 +88,21 @@ struct Batch {
   uint size[8];
   int64_t stride[2][8];  // for two operands, from matrix to matrix
 };
-// Defines place_in(operand, item): where a matrix of the batch begins. A macro, since a function with a Batch
-// as its argument would copy it.
-#define PLACES(batch)                                            \
-  int64_t place_in(uint operand, uint item) {                    \
-    int64_t at = 0;                                              \
-    uint rest = item;                                            \
-    for (int d = int(batch.dims) - 1; d >= 0; --d) {             \
-      at += int64_t(rest % batch.size[d]) * batch.stride[operand][d]; \
-      rest /= batch.size[d];                                     \
-    }                                                            \
-    return at;                                                   \
+// Declares the push constants, with the address of the shader's Arguments, and place_in(operand, item): where a
+// matrix of the batch begins. A macro, since each shader has its own Arguments.
+#define PUSH_ARGUMENTS                                                                    \
+  layout(push_constant, scalar) uniform Push {                                            \
+    Arguments arguments;                                                                  \
+    TURN                                                                                  \
+  };                                                                                      \
+  int64_t place_in(uint operand, uint item) {                                             \
+    int64_t at = 0;                                                                       \
+    uint rest = item;                                                                     \
+    for (int d = int(arguments.batch.dims) - 1; d >= 0; --d) {                            \
+      at += int64_t(rest % arguments.batch.size[d]) * arguments.batch.stride[operand][d]; \
+      rest /= arguments.batch.size[d];                                                    \
+    }                                                                                     \
+    return at;                                                                            \
   }
 
 struct Matrix {

@@ -18,11 +18,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint width, blocks;  // columns of a block; blocks of a matrix
   Batch batch;         // of operand and right side
 };
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-  TURN
-};
-PLACES(arguments.batch)
+PUSH_ARGUMENTS
 
 // Puts the rows of the solution back into the order of the matrix.
 void exchange_rows(uint n, uint width, int64_t pivots) {

@@ -17,11 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint unsound_fault, convergence_fault;
   Batch batch;
 };
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-  TURN
-};
-PLACES(arguments.batch)
+PUSH_ARGUMENTS
 
 // 2^-50: a square that is treated as 0 relative to elements of size 1
 const float kNothing = 8.881784197001252e-16;

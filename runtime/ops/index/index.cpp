@@ -265,11 +265,7 @@ void scatter_add_vjp(Backward& b) {
   if (b.needs(0)) b.set(0, g);
   if (!b.needs(2)) return;
   const Tensor index = b.input(1);
-  Tensor part = gather(g, dim_of(b), index);
-  if (!(index.shape() == b.shape(2)))
-    part =
-        as_strided_scatter(blank(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
-  b.set(2, part);
+  b.set(2, in_corner(gather(g, dim_of(b), index), b.shape(2)));
 }
 const Op kScatterAdd{.name = "scatter_add",
                      .doc = "input with each element of src added along dim where index (from 0) says.",

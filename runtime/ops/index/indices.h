@@ -7,6 +7,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/elementwise/cpu/copy.h"
 #include "runtime/ops/families.h"
 
@@ -139,6 +140,13 @@ void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& 
 // The view of this shape that begins at the first element of x.
 inline Tensor corner_of(const Tensor& x, const Shape& shape) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
+}
+
+// Zeros of this shape with `part` in the corner at the first elements: the gradient of a source of which only
+// the corner was read. For any device.
+inline Tensor in_corner(const Tensor& part, const Shape& shape) {
+  if (part.shape() == shape) return part;
+  return as_strided_scatter(blank(shape, part.dtype(), part.device()), part, contiguous_strides(shape), 0);
 }
 
 // An element of 16 bytes.

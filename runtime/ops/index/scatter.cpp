@@ -67,11 +67,9 @@ void scatter_vjp(Backward& b) {
   const DType type = index.numel() <= INT32_MAX ? DType::i32 : DType::i64;
   const Tensor writers = reshape(arange(0, double(index.numel()), 1, type, index.device()), index.shape());
   const Tensor last = scatter(blank(b.shape(0), type, index.device()), dim, index, writers);
-  Tensor part = where(eq(gather(last, dim, index), writers), gather(g, dim, index), Tensor::number(0.0));
-  if (!(index.shape() == b.shape(2)))
-    part =
-        as_strided_scatter(blank(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
-  b.set(2, part);
+  const Tensor part =
+      where(eq(gather(last, dim, index), writers), gather(g, dim, index), Tensor::number(0.0));
+  b.set(2, in_corner(part, b.shape(2)));
 }
 const Op kScatter{
     .name = "scatter",

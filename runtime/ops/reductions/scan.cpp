@@ -90,6 +90,23 @@ void running_sum_row(const T* from, int64_t n, bool exclusive, bool reverse, T* 
   }
 }
 
+// Calls run<T, Running>() for the type of the results and the type in which the running value is kept.
+template <class Run>
+void visit_running_type(DType type, const Run& run) {
+  switch (type) {
+    case DType::f64:
+      return run.template operator()<double, double>();
+    case DType::c64:
+      return run.template operator()<std::complex<float>, std::complex<double>>();
+    case DType::c128:
+      return run.template operator()<std::complex<double>, std::complex<double>>();
+    case DType::i64:
+      return run.template operator()<uint64_t, uint64_t>();
+    default:
+      return run.template operator()<float, double>();
+  }
+}
+
 void running_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Split split(with_one_dim(x.shape()), normalize_dim("cumsum", call.integer(kDimAt), x.shape()));
@@ -110,18 +127,7 @@ void running_cpu(const Call& call) {
       running_sum_row<T, Sum>(in[0], split.size, exclusive, reverse, to);
     });
   };
-  switch (out.dtype()) {
-    case DType::f64:
-      return run.template operator()<double, double>();
-    case DType::c64:
-      return run.template operator()<std::complex<float>, std::complex<double>>();
-    case DType::c128:
-      return run.template operator()<std::complex<double>, std::complex<double>>();
-    case DType::i64:
-      return run.template operator()<uint64_t, uint64_t>();
-    default:
-      return run.template operator()<float, double>();
-  }
+  visit_running_type(out.dtype(), run);
 }
 // The kernel of a row.
 template <class T>
@@ -202,18 +208,7 @@ void product_cpu(const Call& call) {
       for (int64_t i = 0; i < split.size; ++i) to[i] = T(product = product * Product(in[0][i]));
     });
   };
-  switch (out.dtype()) {
-    case DType::f64:
-      return run.template operator()<double, double>();
-    case DType::c64:
-      return run.template operator()<std::complex<float>, std::complex<double>>();
-    case DType::c128:
-      return run.template operator()<std::complex<double>, std::complex<double>>();
-    case DType::i64:
-      return run.template operator()<uint64_t, uint64_t>();
-    default:
-      return run.template operator()<float, double>();
-  }
+  visit_running_type(out.dtype(), run);
 }
 // In log2(n) rounds: each element times the product of the elements before it that is known so far. The
 // gradients are right also where factors are 0.

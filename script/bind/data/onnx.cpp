@@ -110,12 +110,9 @@ void push_names(lua_State* L, const std::vector<std::string>& names) {
   }
 }
 
-struct AttributePusher {
-  lua_State* L;
+struct AttributePusher : PlainPusher {
+  using PlainPusher::operator();
 
-  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
-  void operator()(double value) const { lua_pushnumber(L, value); }
-  void operator()(const std::string& value) const { push_string(L, value); }
   void operator()(const Tensor& value) const { push_tensor(L, value); }
   void operator()(const std::vector<std::string>& values) const { push_names(L, values); }
   template <class T>
@@ -170,7 +167,7 @@ int read_onnx(lua_State* L) {
     lua_createtable(L, 0, int(node.attributes.size()));
     for (const auto& [name, value] : node.attributes) {
       push_string(L, name);
-      std::visit(AttributePusher{L}, value);
+      std::visit(AttributePusher{{L}}, value);
       lua_rawset(L, -3);
     }
     lua_setfield(L, -2, "attributes");

@@ -14,14 +14,9 @@ namespace lunagrad {
 namespace {
 
 // Pushes a value. None becomes nil, but false inside a list, which a nil would end.
-struct Pusher {
-  lua_State* L;
+struct Pusher : PlainPusher {
+  using PlainPusher::operator();
 
-  void operator()(std::monostate) const { lua_pushnil(L); }
-  void operator()(bool value) const { lua_pushboolean(L, value); }
-  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
-  void operator()(double value) const { lua_pushnumber(L, value); }
-  void operator()(const std::string& value) const { push_string(L, value); }
   void operator()(const Tensor& value) const { push_loaded(L, value); }
   void operator()(const PtValue::List& list) const {
     luaL_checkstack(L, 4, "pt.load");
@@ -93,23 +88,10 @@ PtValue read_value(lua_State* L, int index, int depth) {
     tensor->storage().check_whole("pt.save");
     return {*tensor};
   }
-  switch (lua_type(L, index)) {
-    case LUA_TBOOLEAN:
-      return {bool(lua_toboolean(L, index))};
-    case LUA_TNUMBER:
-      if (lua_isinteger(L, index)) return {int64_t(lua_tointeger(L, index))};
-      return {double(lua_tonumber(L, index))};
-    case LUA_TSTRING: {
-      size_t size = 0;
-      const char* const bytes = lua_tolstring(L, index, &size);
-      return {std::string(bytes, size)};
-    }
-    case LUA_TTABLE:
-      return read_table(L, index, depth);
-    default:
-      fail("pt.save: a ", type_name(L, index),
-           " cannot be saved; tensors, numbers, strings, booleans and tables can");
-  }
+  if (auto plain = plain_value<PtValue>(L, index)) return *std::move(plain);
+  if (lua_type(L, index) == LUA_TTABLE) return read_table(L, index, depth);
+  fail("pt.save: a ", type_name(L, index),
+       " cannot be saved; tensors, numbers, strings, booleans and tables can");
 }
 
 // pt.load(path) -> value
@@ -136,7 +118,7 @@ bool is_pt(const std::string& path) {
   return std::string_view(begin, sizeof begin) == std::string_view("PK\3\4", 4);
 }
 
-void push_pt(lua_State* L, const std::string& path) { std::visit(Pusher{L}, load_pt(path).value); }
+void push_pt(lua_State* L, const std::string& path) { std::visit(Pusher{{L}}, load_pt(path).value); }
 
 void bind_pt(lua_State* L, int io) {
   luaL_newlib(L, kPt);

@@ -13,6 +13,7 @@
 #include "runtime/core/error.h"
 #include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/quoting.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/runner.h"
 #include "script/cli/base/signals.h"
@@ -96,29 +97,7 @@ FileResult run_tests_of(const std::string& path, const Request& request) {
   return result;
 }
 
-std::string xml(const std::string& bytes) {
-  std::string out;
-  for (const char c : path_text(bytes)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // XML 1.0 forbids the other control characters.
-        if (static_cast<unsigned char>(c) >= 32 || c == '\n' || c == '\t') out += c;
-    }
-  }
-  return out;
-}
+std::string xml(const std::string& bytes) { return xml_text(path_text(bytes)); }
 
 // The JUnit dialect that CI servers read: testsuites/testsuite/testcase/failure.
 std::string junit(const std::vector<FileResult>& files) {

@@ -18,6 +18,7 @@
 #include "runtime/core/figures.h"
 #include "runtime/core/path_text.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/quoting.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
@@ -325,13 +326,7 @@ std::string as_csv(const RunRecord& run) {
       times[point.step] = point.time;
     }
   std::string csv = "step,time";
-  const auto quoted = [](const std::string& name) {
-    if (name.find_first_of(",\"\n") == std::string::npos) return name;
-    std::string text = "\"";
-    for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return text + "\"";
-  };
-  for (const auto& [name, points] : run.metrics) csv += "," + quoted(name);
+  for (const auto& [name, points] : run.metrics) csv += "," + csv_field(name);
   csv += "\n";
   char number[40];
   for (const auto& [step, values] : steps) {

@@ -94,7 +94,7 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
 
 // The value column of a row; the real-valued rows have their own formulas for complex numbers.
 template <class R, class T>
-struct Value {
+struct RowValue {
   using C = Complex<T>;
   typename R::template Params<C> p;
   HWY_INLINE auto operator()(C x) const {
@@ -111,7 +111,7 @@ struct Value {
 // The tape keeps dL/dRe - i dL/dIm, so the gradient columns of holomorphic rows hold for complex numbers. The
 // gradient of |z| is g conj(z) / |z|, 0 at 0; the gradient of |z|^2 is 2 g conj(z).
 template <class R, int I, class T>
-struct Gradient {
+struct RowGradient {
   using C = Complex<T>;
   typename R::template Params<C> p;
   HWY_INLINE C operator()(C g, C x, C y) const {
@@ -128,53 +128,11 @@ struct Gradient {
   HWY_INLINE C operator()(C g, C a, C b, C c, C y) const { return R::template gradient<I>(g, a, b, c, y, p); }
 };
 
-template <class R, int Arity, class T>
-void value_of(const Stretch& s) {
-  using F = Value<R, T>;
-  for_each_vector<T>(s, F{typename R::template Params<Complex<T>>(s.params)},
-                     std::make_index_sequence<Arity>());
-}
-template <class R, int Arity, int I, class T>
-void gradient_of(const Stretch& s) {
-  using F = Gradient<R, I, T>;
-  for_each_vector<T>(s, F{typename R::template Params<Complex<T>>(s.params)},
-                     std::make_index_sequence<Arity + 2>());
-}
+template <class T>
+using Number = Complex<T>;
+constexpr bool has_kernels(Row row, RowTypes) { return takes_complex(row); }
 
-template <class R, Row row, int Arity, bool HasGradients>
-constexpr ComplexKernels kernels_of() {
-  ComplexKernels kernels{};
-  if constexpr (takes_complex(row)) {
-    kernels.value[0] = value_of<R, Arity, float>;
-    kernels.value[1] = value_of<R, Arity, double>;
-  }
-  if constexpr (takes_complex(row) && HasGradients) {
-    kernels.gradient[0][0] = gradient_of<R, Arity, 0, float>;
-    kernels.gradient[0][1] = gradient_of<R, Arity, 0, double>;
-    if constexpr (Arity > 1) {
-      kernels.gradient[1][0] = gradient_of<R, Arity, 1, float>;
-      kernels.gradient[1][1] = gradient_of<R, Arity, 1, double>;
-    }
-    if constexpr (Arity > 2) {
-      kernels.gradient[2][0] = gradient_of<R, Arity, 2, float>;
-      kernels.gradient[2][1] = gradient_of<R, Arity, 2, double>;
-    }
-  }
-  return kernels;
-}
-
-constexpr bool ksame = true, kbool = false;  // whether rows with this result type have gradients
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
-  kernels_of<name##_row, Row::name, 1, k##result>(),
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
-  kernels_of<name##_row, Row::name, 2, k##result>(),
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
-  kernels_of<name##_row, Row::name, 3, k##result>(),
-constexpr ComplexKernels kKernels[kRowCount] = {
-#include "runtime/elementwise/elementwise.def"
-};
-
-const ComplexKernels* target_kernels() { return kKernels; }
+#include "runtime/ops/elementwise/cpu/row_table.h"
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -186,7 +144,7 @@ namespace lunagrad {
 
 HWY_EXPORT(target_kernels);
 
-const ComplexKernels& complex_kernels(int row) { return HWY_DYNAMIC_DISPATCH(target_kernels)()[row]; }
+const RowKernels& complex_kernels(int row) { return HWY_DYNAMIC_DISPATCH(target_kernels)()[row]; }
 
 }  // namespace lunagrad
 #endif

@@ -5,12 +5,8 @@
 
 namespace lunagrad {
 
-// Kernels on stretches (elementwise_kernels.h) of complex elements. Results are complex, except for
+// Kernels on stretches of complex elements, c64 and c128; g is complex. Results are complex, except for
 // conditions (bool) and real-valued rows (real). Null when the row does not take complex numbers.
-struct ComplexKernels {
-  StretchKernel value[2];        // c64, c128
-  StretchKernel gradient[3][2];  // for each operand; g is complex
-};
-const ComplexKernels& complex_kernels(int row);
+const RowKernels& complex_kernels(int row);
 
 }  // namespace lunagrad

@@ -299,7 +299,7 @@ RowWork row_work(const Call& call) {
     work.result = part_type(work.type);
   if (!call.params.empty()) pack_params(call, work.params);
   if (is_complex(work.type)) {
-    const ComplexKernels& row = complex_kernels(use.row);
+    const RowKernels& row = complex_kernels(use.row);
     work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::c128];
   } else if (is_floating(work.type)) {
     const RowKernels& row = row_kernels(use.row);

@@ -27,7 +27,7 @@ inline void run_in_place(StretchKernel kernel, void* elements, int64_t count) {
 
 // Results of conditions are bool: bytes 0 and 1.
 struct RowKernels {
-  StretchKernel value[2];        // f32, f64
+  StretchKernel value[2];        // f32, f64; of complex numbers c64, c128
   StretchKernel gradient[3][2];  // for each operand
 };
 const RowKernels& row_kernels(int row);  // compiled for this processor's best SIMD target

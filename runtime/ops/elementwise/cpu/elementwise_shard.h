@@ -148,54 +148,13 @@ struct RowGradient {
   HWY_INLINE V operator()(V g, V a, V b, V c, V y) const { return R::template gradient<I>(g, a, b, c, y, p); }
 };
 
-template <class R, int Arity, class T>
-void value_of(const Stretch& s) {
-  using F = RowValue<R, T>;
-  for_each_vector<T>(s, F{typename R::template Params<Vector<T>>(s.params)},
-                     std::make_index_sequence<Arity>());
-}
-template <class R, int Arity, int I, class T>
-void gradient_of(const Stretch& s) {
-  using F = RowGradient<R, I, T>;
-  for_each_vector<T>(s, F{typename R::template Params<Vector<T>>(s.params)},
-                     std::make_index_sequence<Arity + 2>());
+template <class T>
+using Number = Vector<T>;
+constexpr bool has_kernels(Row row, RowTypes types) {
+  return types != RowTypes::kinteger && int(row) % kRowShards == LUNAGRAD_SHARD;
 }
 
-template <class R, Row Number, int Arity, RowTypes Types, bool HasGradients>
-constexpr RowKernels kernels_of() {
-  RowKernels row{};
-  constexpr bool kFloats = Types != RowTypes::kinteger && int(Number) % kRowShards == LUNAGRAD_SHARD;
-  if constexpr (kFloats) {
-    row.value[0] = value_of<R, Arity, float>;
-    row.value[1] = value_of<R, Arity, double>;
-  }
-  if constexpr (kFloats && HasGradients) {
-    row.gradient[0][0] = gradient_of<R, Arity, 0, float>;
-    row.gradient[0][1] = gradient_of<R, Arity, 0, double>;
-    if constexpr (Arity > 1) {
-      row.gradient[1][0] = gradient_of<R, Arity, 1, float>;
-      row.gradient[1][1] = gradient_of<R, Arity, 1, double>;
-    }
-    if constexpr (Arity > 2) {
-      row.gradient[2][0] = gradient_of<R, Arity, 2, float>;
-      row.gradient[2][1] = gradient_of<R, Arity, 2, double>;
-    }
-  }
-  return row;
-}
-
-constexpr bool ksame = true, kbool = false;  // whether rows with this result type have gradients
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
-  kernels_of<name##_row, Row::name, 1, RowTypes::k##types, k##result>(),
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
-  kernels_of<name##_row, Row::name, 2, RowTypes::k##types, k##result>(),
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
-  kernels_of<name##_row, Row::name, 3, RowTypes::k##types, k##result>(),
-constexpr RowKernels kKernels[kRowCount] = {
-#include "runtime/elementwise/elementwise.def"
-};
-
-const RowKernels* target_kernels() { return kKernels; }
+#include "runtime/ops/elementwise/cpu/row_table.h"
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

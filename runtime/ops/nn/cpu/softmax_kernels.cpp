@@ -295,55 +295,32 @@ void log_softmax_grad_of_columns(const T* g, const T* y, int64_t n, int64_t stri
       for (int64_t r = 0; r < n; ++r) out[r * stride + c] = g[r * stride + c];
 }
 
-void SoftmaxF32(const float* x, int64_t n, float* out) { softmax(x, n, out); }
-void SoftmaxF64(const double* x, int64_t n, double* out) { softmax(x, n, out); }
-void LogSoftmaxF32(const float* x, int64_t n, float* out) { log_softmax(x, n, out); }
-void LogSoftmaxF64(const double* x, int64_t n, double* out) { log_softmax(x, n, out); }
-double LogsumexpF32(const float* x, int64_t n) { return logsumexp(x, n); }
-double LogsumexpF64(const double* x, int64_t n) { return logsumexp(x, n); }
-void SoftmaxGradF32(const float* g, const float* y, int64_t n, float* out) { softmax_grad(g, y, n, out); }
-void SoftmaxGradF64(const double* g, const double* y, int64_t n, double* out) { softmax_grad(g, y, n, out); }
-void LogSoftmaxGradF32(const float* g, const float* y, int64_t n, float* out) {
-  log_softmax_grad(g, y, n, out);
-}
-void LogSoftmaxGradF64(const double* g, const double* y, int64_t n, double* out) {
-  log_softmax_grad(g, y, n, out);
-}
-void ScaledExpF32(const float* x, double lse, double scale, int64_t n, float* out) {
-  scaled_exp(x, lse, scale, n, out);
-}
-void ScaledExpF64(const double* x, double lse, double scale, int64_t n, double* out) {
-  scaled_exp(x, lse, scale, n, out);
-}
-
-void SoftmaxColumnsF32(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
-  softmax_of_columns(x, n, stride, columns, out);
-}
-void SoftmaxGradColumnsF32(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
-                           float* out) {
-  softmax_grad_of_columns(g, y, n, stride, columns, out);
-}
-void SoftmaxColumnsF64(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
-  softmax_of_columns(x, n, stride, columns, out);
-}
-void SoftmaxGradColumnsF64(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
-                           double* out) {
-  softmax_grad_of_columns(g, y, n, stride, columns, out);
-}
-void LogSoftmaxColumnsF32(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
-  log_softmax_of_columns(x, n, stride, columns, out);
-}
-void LogSoftmaxGradColumnsF32(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
-                              float* out) {
-  log_softmax_grad_of_columns(g, y, n, stride, columns, out);
-}
-void LogSoftmaxColumnsF64(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
-  log_softmax_of_columns(x, n, stride, columns, out);
-}
-void LogSoftmaxGradColumnsF64(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
-                              double* out) {
-  log_softmax_grad_of_columns(g, y, n, stride, columns, out);
-}
+#define LUNAGRAD_NAMES(T, name)                                                                            \
+  void Softmax##name(const T* x, int64_t n, T* out) { softmax(x, n, out); }                                \
+  void LogSoftmax##name(const T* x, int64_t n, T* out) { log_softmax(x, n, out); }                         \
+  double Logsumexp##name(const T* x, int64_t n) { return logsumexp(x, n); }                                \
+  void SoftmaxGrad##name(const T* g, const T* y, int64_t n, T* out) { softmax_grad(g, y, n, out); }        \
+  void LogSoftmaxGrad##name(const T* g, const T* y, int64_t n, T* out) { log_softmax_grad(g, y, n, out); } \
+  void ScaledExp##name(const T* x, double lse, double scale, int64_t n, T* out) {                          \
+    scaled_exp(x, lse, scale, n, out);                                                                     \
+  }                                                                                                        \
+  void SoftmaxColumns##name(const T* x, int64_t n, int64_t stride, int64_t columns, T* out) {              \
+    softmax_of_columns(x, n, stride, columns, out);                                                        \
+  }                                                                                                        \
+  void SoftmaxGradColumns##name(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns,        \
+                                T* out) {                                                                  \
+    softmax_grad_of_columns(g, y, n, stride, columns, out);                                                \
+  }                                                                                                        \
+  void LogSoftmaxColumns##name(const T* x, int64_t n, int64_t stride, int64_t columns, T* out) {           \
+    log_softmax_of_columns(x, n, stride, columns, out);                                                    \
+  }                                                                                                        \
+  void LogSoftmaxGradColumns##name(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns,     \
+                                   T* out) {                                                               \
+    log_softmax_grad_of_columns(g, y, n, stride, columns, out);                                            \
+  }
+LUNAGRAD_NAMES(float, F32)
+LUNAGRAD_NAMES(double, F64)
+#undef LUNAGRAD_NAMES
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -353,83 +330,45 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lunagrad {
 
-HWY_EXPORT(SoftmaxF32);
-HWY_EXPORT(SoftmaxF64);
-HWY_EXPORT(LogSoftmaxF32);
-HWY_EXPORT(LogSoftmaxF64);
-HWY_EXPORT(LogsumexpF32);
-HWY_EXPORT(LogsumexpF64);
-HWY_EXPORT(SoftmaxGradF32);
-HWY_EXPORT(SoftmaxGradF64);
-HWY_EXPORT(LogSoftmaxGradF32);
-HWY_EXPORT(LogSoftmaxGradF64);
-HWY_EXPORT(ScaledExpF32);
-HWY_EXPORT(ScaledExpF64);
-HWY_EXPORT(SoftmaxColumnsF32);
-HWY_EXPORT(SoftmaxGradColumnsF32);
-HWY_EXPORT(SoftmaxColumnsF64);
-HWY_EXPORT(SoftmaxGradColumnsF64);
-HWY_EXPORT(LogSoftmaxColumnsF32);
-HWY_EXPORT(LogSoftmaxGradColumnsF32);
-HWY_EXPORT(LogSoftmaxColumnsF64);
-HWY_EXPORT(LogSoftmaxGradColumnsF64);
-
-void softmax_row(const float* x, int64_t n, float* out) { HWY_DYNAMIC_DISPATCH(SoftmaxF32)(x, n, out); }
-void softmax_row(const double* x, int64_t n, double* out) { HWY_DYNAMIC_DISPATCH(SoftmaxF64)(x, n, out); }
-void log_softmax_row(const float* x, int64_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxF32)(x, n, out);
-}
-void log_softmax_row(const double* x, int64_t n, double* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxF64)(x, n, out);
-}
-double logsumexp_row(const float* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(LogsumexpF32)(x, n); }
-double logsumexp_row(const double* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(LogsumexpF64)(x, n); }
-void softmax_grad_row(const float* g, const float* y, int64_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxGradF32)(g, y, n, out);
-}
-void softmax_grad_row(const double* g, const double* y, int64_t n, double* out) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxGradF64)(g, y, n, out);
-}
-void log_softmax_grad_row(const float* g, const float* y, int64_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxGradF32)(g, y, n, out);
-}
-void log_softmax_grad_row(const double* g, const double* y, int64_t n, double* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxGradF64)(g, y, n, out);
-}
-void scaled_exp_row(const float* x, double lse, double scale, int64_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(ScaledExpF32)(x, lse, scale, n, out);
-}
-void scaled_exp_row(const double* x, double lse, double scale, int64_t n, double* out) {
-  HWY_DYNAMIC_DISPATCH(ScaledExpF64)(x, lse, scale, n, out);
-}
-void softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxColumnsF32)(x, n, stride, columns, out);
-}
-void softmax_grad_columns(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
-                          float* out) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxGradColumnsF32)(g, y, n, stride, columns, out);
-}
-void softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxColumnsF64)(x, n, stride, columns, out);
-}
-void softmax_grad_columns(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
-                          double* out) {
-  HWY_DYNAMIC_DISPATCH(SoftmaxGradColumnsF64)(g, y, n, stride, columns, out);
-}
-void log_softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxColumnsF32)(x, n, stride, columns, out);
-}
-void log_softmax_grad_columns(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
-                              float* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxGradColumnsF32)(g, y, n, stride, columns, out);
-}
-void log_softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxColumnsF64)(x, n, stride, columns, out);
-}
-void log_softmax_grad_columns(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
-                              double* out) {
-  HWY_DYNAMIC_DISPATCH(LogSoftmaxGradColumnsF64)(g, y, n, stride, columns, out);
-}
+#define LUNAGRAD_CALLS(T, name)                                                                              \
+  HWY_EXPORT(Softmax##name);                                                                                 \
+  void softmax_row(const T* x, int64_t n, T* out) { HWY_DYNAMIC_DISPATCH(Softmax##name)(x, n, out); }        \
+  HWY_EXPORT(LogSoftmax##name);                                                                              \
+  void log_softmax_row(const T* x, int64_t n, T* out) { HWY_DYNAMIC_DISPATCH(LogSoftmax##name)(x, n, out); } \
+  HWY_EXPORT(Logsumexp##name);                                                                               \
+  double logsumexp_row(const T* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(Logsumexp##name)(x, n); }        \
+  HWY_EXPORT(SoftmaxGrad##name);                                                                             \
+  void softmax_grad_row(const T* g, const T* y, int64_t n, T* out) {                                         \
+    HWY_DYNAMIC_DISPATCH(SoftmaxGrad##name)(g, y, n, out);                                                   \
+  }                                                                                                          \
+  HWY_EXPORT(LogSoftmaxGrad##name);                                                                          \
+  void log_softmax_grad_row(const T* g, const T* y, int64_t n, T* out) {                                     \
+    HWY_DYNAMIC_DISPATCH(LogSoftmaxGrad##name)(g, y, n, out);                                                \
+  }                                                                                                          \
+  HWY_EXPORT(ScaledExp##name);                                                                               \
+  void scaled_exp_row(const T* x, double lse, double scale, int64_t n, T* out) {                             \
+    HWY_DYNAMIC_DISPATCH(ScaledExp##name)(x, lse, scale, n, out);                                            \
+  }                                                                                                          \
+  HWY_EXPORT(SoftmaxColumns##name);                                                                          \
+  void softmax_columns(const T* x, int64_t n, int64_t stride, int64_t columns, T* out) {                     \
+    HWY_DYNAMIC_DISPATCH(SoftmaxColumns##name)(x, n, stride, columns, out);                                  \
+  }                                                                                                          \
+  HWY_EXPORT(SoftmaxGradColumns##name);                                                                      \
+  void softmax_grad_columns(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns, T* out) {    \
+    HWY_DYNAMIC_DISPATCH(SoftmaxGradColumns##name)(g, y, n, stride, columns, out);                           \
+  }                                                                                                          \
+  HWY_EXPORT(LogSoftmaxColumns##name);                                                                       \
+  void log_softmax_columns(const T* x, int64_t n, int64_t stride, int64_t columns, T* out) {                 \
+    HWY_DYNAMIC_DISPATCH(LogSoftmaxColumns##name)(x, n, stride, columns, out);                               \
+  }                                                                                                          \
+  HWY_EXPORT(LogSoftmaxGradColumns##name);                                                                   \
+  void log_softmax_grad_columns(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns,          \
+                                T* out) {                                                                    \
+    HWY_DYNAMIC_DISPATCH(LogSoftmaxGradColumns##name)(g, y, n, stride, columns, out);                        \
+  }
+LUNAGRAD_CALLS(float, F32)
+LUNAGRAD_CALLS(double, F64)
+#undef LUNAGRAD_CALLS
 
 }  // namespace lunagrad
 #endif  // HWY_ONCE
