@@ -143,6 +143,9 @@ set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESS
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 # The words of comments and documents.
 add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
+# The site of the documents, if cmark-gfm is installed: links, anchors, the pages of the reference, the index of the search.
+add_test(NAME site COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/site $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/site)
+set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})
