@@ -2,7 +2,8 @@
 # Installs the Debian packages that Lunagrad needs. Safe to repeat: it asks apt only for missing packages. Waits while another
 # program holds apt's lock.
 #   ./setup.sh           for building and running
-#   ./setup.sh tests     also for the tests: validation layers, a virtual display, clang-format
+#   ./setup.sh docs      also for the target `docs`, which writes the documents as a site
+#   ./setup.sh tests     also for the tests: validation layers, a virtual display, clang-format, the site
 #   ./setup.sh browser   also Chromium, in which the tests open the pages of `lunagrad runs export` and `serve`, and ip
 #   ./setup.sh bench     also PyTorch, for the comparison of speed
 #   ./setup.sh references  also PyTorch and mpmath, which make the values that the tests read (tests/reference)
@@ -16,7 +17,8 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libopenmpi-dev openmpi-bin libedit-dev libseccomp-dev libprotobuf-dev protobuf-compiler libonnx-dev
   libvulkan-dev libvulkan-volk-dev glslang-tools glslang-dev spirv-tools
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
-tests=(doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
+docs=(cmark-gfm)
+tests=("${docs[@]}" doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
 bench=(python3-torch libopenblas0-openmp)
 references=(python3-torch python3-mpmath python3-numpy)
 neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64
@@ -25,6 +27,7 @@ neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 lib
 wanted=("${build[@]}")
 case "${1:-}" in
   "") ;;
+  docs) wanted+=("${docs[@]}") ;;
   tests) wanted+=("${tests[@]}") ;;
   browser) wanted+=("${tests[@]}" chromium iproute2) ;;
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
@@ -32,7 +35,7 @@ case "${1:-}" in
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [tests|browser|bench|references|debian13|device|neon]" >&2; exit 2 ;;
+  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|device|neon]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

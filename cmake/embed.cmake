@@ -1,5 +1,5 @@
-# Writes the page of reports as C++ texts. Run by the build as
-#   cmake -DFOLDER=script/report/web -DOUT=FILE -P cmake/embed.cmake
+# Writes the page of reports, and style and search of the site of the documents, as C++ texts. Run by the build as
+#   cmake -DFOLDER=script/report/web -DSITE=script/site/web -DOUT=FILE -P cmake/embed.cmake
 # The scripts of a page are one text, in the order of their names; page.html puts a function around it. The page of a
 # tape diff has its own scripts, after the scripts that draw a tape.
 cmake_minimum_required(VERSION 3.25)
@@ -19,5 +19,7 @@ text(kReportTemplate ${FOLDER}/page.html)
 text(kReportStyle ${STYLES})
 text(kReportScript ${SCRIPTS})
 text(kTapeDiffScript ${FOLDER}/10_text.js ${FOLDER}/50_layout.js ${FOLDER}/60_tape.js ${TAPE_DIFF_SCRIPTS})
+text(kSiteStyle ${SITE}/site.css)
+text(kSiteScript ${SITE}/site.js)
 string(APPEND out "}  // namespace lunagrad\n")
 file(WRITE ${OUT} "${out}")

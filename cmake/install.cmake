@@ -69,6 +69,23 @@ foreach(ENTRY IN LISTS LUNAGRAD_REFERENCE)
   add_custom_command(TARGET lunagrad POST_BUILD VERBATIM COMMAND lunagrad ${ARGUMENTS} > ${MADE}/${NAME})
   install(FILES ${MADE}/${NAME} DESTINATION ${FOLDER})
 endforeach()
+# The documents as a site: the target `docs` writes it into docs/ of the build folder. Where cmark-gfm is installed
+# (./setup.sh docs), it is built with everything else, except with sanitizers.
+find_program(CMARK_GFM cmark-gfm)
+set(LUNAGRAD_SITE ${CMAKE_BINARY_DIR}/docs)
+file(GLOB_RECURSE SITE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/* ${PROJECT_SOURCE_DIR}/examples/*.lua
+     ${PROJECT_SOURCE_DIR}/lua/meta/* ${PROJECT_SOURCE_DIR}/lua/pytorch/* ${PROJECT_SOURCE_DIR}/lua/lunagrad/optim/*)
+add_custom_command(OUTPUT ${LUNAGRAD_SITE}/index.html
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${LUNAGRAD_SITE}
+  COMMAND lunagrad meta --site ${LUNAGRAD_SITE}
+  DEPENDS lunagrad ${SITE_SOURCES} ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  COMMENT "Writing the site of the documents" VERBATIM)
+if(CMARK_GFM AND NOT LUNAGRAD_SANITIZE)
+  add_custom_target(docs ALL DEPENDS ${LUNAGRAD_SITE}/index.html)
+else()
+  add_custom_target(docs DEPENDS ${LUNAGRAD_SITE}/index.html)
+endif()
+install(DIRECTORY ${LUNAGRAD_SITE}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/assets
         DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)

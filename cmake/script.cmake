@@ -17,9 +17,9 @@ pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
 # The library contains everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
-# The HTTP server is not in it either: only the program links it.
+# The HTTP server and the site of the documents are not in it either: only the program links them.
 file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp
-     ${PROJECT_SOURCE_DIR}/script/serve/*.cpp)
+     ${PROJECT_SOURCE_DIR}/script/serve/*.cpp ${PROJECT_SOURCE_DIR}/script/site/*.cpp)
 file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
 list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 
@@ -40,14 +40,14 @@ set_source_files_properties(${ONNX_DIR}/onnx.pb.cc PROPERTIES COMPILE_OPTIONS "-
 set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 
-# The page of reports (script/report/web/), as texts.
+# The page of reports (script/report/web/), and style and search of the site (script/site/web/), as texts.
 file(GLOB WEB_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/report/web/*
-     ${PROJECT_SOURCE_DIR}/script/report/web/tape_diff/*)
+     ${PROJECT_SOURCE_DIR}/script/report/web/tape_diff/* ${PROJECT_SOURCE_DIR}/script/site/web/*)
 set(WEB_TEXTS ${PROJECT_BINARY_DIR}/web_texts.cpp)
 add_custom_command(OUTPUT ${WEB_TEXTS}
-  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/script/report/web -DOUT=${WEB_TEXTS}
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ${WEB_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake COMMENT "Writing the page of reports" VERBATIM)
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/script/report/web
+          -DSITE=${PROJECT_SOURCE_DIR}/script/site/web -DOUT=${WEB_TEXTS} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${WEB_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake COMMENT "Writing the files of web pages" VERBATIM)
 set_source_files_properties(${WEB_TEXTS} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_DIR}/onnx.pb.cc ${WEB_TEXTS})

@@ -55,12 +55,9 @@ add_dependencies(lunagrad-tests lunagrad-failing-malloc lunagrad-noted-syncs lun
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
-# Generates from the op records: the tables in the docs and the PyTorch cases of their examples.
-add_custom_target(records
-  COMMAND sh -ec "$<TARGET_FILE:lunagrad> meta --table >${PROJECT_SOURCE_DIR}/docs/operations.md; \
-$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/reference/pytorch_names.lua --run-dir ${CMAKE_BINARY_DIR}/names.run; \
-LUNAGRAD=$<TARGET_FILE:lunagrad> ${PROJECT_SOURCE_DIR}/tests/reference/generate.py examples"
-  DEPENDS lunagrad VERBATIM)
+# Generates PyTorch's cases of the op records' examples.
+add_custom_target(records COMMAND ${CMAKE_COMMAND} -E env LUNAGRAD=$<TARGET_FILE:lunagrad>
+                  ${PROJECT_SOURCE_DIR}/tests/reference/generate.py examples DEPENDS lunagrad VERBATIM)
 
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
 # Several entries, so that they run in parallel: the table of op samples, the rest of the engine, and scripts. Under the thread
@@ -146,6 +143,9 @@ set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESS
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 # The words of comments and documents.
 add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
+# The site of the documents, if cmark-gfm is installed: links, anchors, the pages of the reference, the index of the search.
+add_test(NAME site COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/site $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/site)
+set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})

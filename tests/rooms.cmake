@@ -197,9 +197,11 @@ room(script/report "Pages of runs and differences for a browser, and exported cu
      runtime/core runtime/io script/run script/tape_diff script/view)
 room(script/serve "The HTTP server."
      runtime/core script/report script/run)
+room(script/site "The documents as a static site: pages, reference, search."
+     runtime/core runtime/io script/cli/base script/meta)
 room(script/cli/command "Commands that run, check and explain scripts."
      runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/sweep)
+     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/site script/sweep)
 room(script/cli "The program's commands."
      runtime/core script/cli/base script/cli/command)
 room(script/cli/history "Commands that work on run folders."

@@ -4,6 +4,8 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,7 +15,7 @@
 namespace lunagrad {
 namespace {
 
-// What a row of a table in docs/pytorch-names.md or docs/pytorch.md says about one name.
+// What is known about one of PyTorch's names.
 struct Row {
   std::string here;     // "`lg.io.save`", "same" or "missing"
   std::string differs;  // what differs, or why the name is missing; "" if nothing differs
@@ -87,8 +89,9 @@ std::vector<std::string> codes_in(const std::string& cell) {
   return codes;
 }
 
-void read_rows(const std::string& document, std::map<std::string, Row>& found) {
-  std::ifstream in(library_directory() + "/../docs/" + document);
+// Reads the tables of docs/pytorch.md.
+void read_tables(std::map<std::string, Row>& found) {
+  std::ifstream in(library_directory() + "/../docs/pytorch.md");
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with("| ")) continue;
     const std::vector<std::string> cells = cells_of(line);
@@ -104,12 +107,50 @@ void read_rows(const std::string& document, std::map<std::string, Row>& found) {
   }
 }
 
+// Whether the name fits the pattern, in which `*` stands for any text without a dot.
+bool fits(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  for (size_t at = star;; ++at) {
+    if (fits(name.substr(at), pattern.substr(star + 1))) return true;
+    if (at >= name.size() || name[at] == '.') return false;
+  }
+}
+
+// The notes of lua/pytorch/notes.txt.
+struct Notes {
+  std::map<std::string, Row> exact;
+  std::vector<std::pair<std::string, Row>> patterns;
+};
+Notes read_notes() {
+  Notes notes;
+  std::ifstream in(library_directory() + "/pytorch/notes.txt");
+  bool differs = false;  // the lines of this part have a cell for the form here
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("[")) differs = line.starts_with("[differs]");
+    const size_t first = line.find(" | ");
+    if (line.starts_with("[") || line.starts_with("#") || first == std::string::npos) continue;
+    const size_t second = differs ? line.find(" | ", first + 3) : first;
+    const std::string here = differs ? line.substr(first + 3, second - first - 3) : "missing";
+    const Row row{here, second == std::string::npos ? "" : line.substr(second + 3)};
+    std::istringstream names(line.substr(0, first));
+    for (std::string name; names >> name;)
+      if (name.find('*') == std::string::npos)
+        notes.exact.emplace(name, row);
+      else
+        notes.patterns.emplace_back(name, row);
+  }
+  return notes;
+}
+
 // The rows by PyTorch's full name.
 const std::map<std::string, Row>& rows() {
   static const std::map<std::string, Row> all = [] {
     std::map<std::string, Row> found;
-    read_rows("pytorch-names.md", found);
-    read_rows("pytorch.md", found);
+    for (const PyTorchName& known : pytorch_names())
+      found.emplace(known.name, Row{known.here, known.differs});
+    read_tables(found);
     return found;
   }();
   return all;
@@ -123,6 +164,20 @@ std::string without_ticks(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<PyTorchName> pytorch_names() {
+  const Notes notes = read_notes();
+  std::vector<PyTorchName> names;
+  std::ifstream in(library_directory() + "/pytorch/names.txt");
+  for (std::string name; std::getline(in, name);) {
+    const auto exact = notes.exact.find(name);
+    const Row* row = exact == notes.exact.end() ? nullptr : &exact->second;
+    for (const auto& [pattern, of_pattern] : notes.patterns)
+      if (!row && fits(name, pattern)) row = &of_pattern;
+    names.push_back({name, row ? row->here : "same", row ? row->differs : ""});
+  }
+  return names;
+}
 
 std::string explain_pytorch(const std::string& name) {
   const std::string full = in_full(name);

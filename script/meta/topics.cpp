@@ -4,18 +4,22 @@
 #include <array>
 #include <cctype>
 #include <fstream>
+#include <istream>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "runtime/core/op.h"
 #include "runtime/io/format.h"
 #include "script/meta/library.h"
+#include "script/meta/op_table.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
 namespace {
 
-// Each section of these documents is a topic; a document without sections is one topic.
+// Each section of these documents is a topic; a document without sections is one topic. All are files in
+// docs/, except for the table of ops.
 constexpr const char* kDocuments[] = {"tutorial", "find-the-bug", "guide",     "distributed",
                                       "sweeps",   "window",       "reference", "operations",
                                       "pytorch",  "sharing",      "trust",     "troubleshooting"};
@@ -50,8 +54,7 @@ std::string without_links(const std::string& line) {
 
 // Appends the topics of a Markdown document as plain text. A section includes its subsections; code is
 // indented; pictures and the targets of links are left out.
-void read_topics(const std::string& document, std::vector<Topic>& topics) {
-  std::ifstream in(library_directory() + "/../docs/" + document + ".md");
+void read_topics(const std::string& document, std::istream& in, std::vector<Topic>& topics) {
   const size_t before = topics.size();
   std::array<std::optional<size_t>, 3> open;  // the topics that contain the current line, by heading level
   bool fenced = false;
@@ -93,7 +96,15 @@ std::string list_formats() {
 const std::vector<Topic>& topic_list() {
   static const std::vector<Topic> topics = [] {
     std::vector<Topic> found;
-    for (const char* document : kDocuments) read_topics(document, found);
+    for (const std::string document : kDocuments) {
+      if (document == "operations") {
+        std::istringstream table(op_table());
+        read_topics(document, table, found);
+      } else {
+        std::ifstream file(library_directory() + "/../docs/" + document + ".md");
+        read_topics(document, file, found);
+      }
+    }
     for (Topic& topic : found)
       if (topic.name == "formats") topic.text += list_formats();
     return found;

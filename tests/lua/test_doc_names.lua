@@ -1,31 +1,18 @@
--- The names in the documents exist; the names that docs/pytorch.md calls missing do not; docs/pytorch-names.md equals
--- its generator's output.
+-- The names in the documents exist; the names that docs/pytorch.md and lua/pytorch/ call missing do not.
 local lg = require "lunagrad"
 
 local root = arg[0]:match("^(.*)tests/lua/")
-local names = dofile(root .. "tests/reference/pytorch_names.lua")
+local names = dofile(root .. "tests/lua/pytorch_names.lua")
 local exists = names.exists
 assert(exists "lg.nn.Linear" and exists "x:size" and exists "x.grad" and exists "Module:parameters" and not exists "lg.nn.Liner")
 
-local function read(path)
-  local file = assert(io.open(root .. path))
-  local text = file:read "a"
-  file:close()
-  return text
-end
-
--- The generated page: every name of PyTorch exists or has a note, and no note is left over.
+-- Every name of PyTorch exists or has a note, and no note is left over.
 do
-  local text, faults = names.page()
+  local faults, shares = names.check(root .. "lua/pytorch")
   assert(#faults == 0, table.concat(faults, "\n"))
-  assert(text == read "docs/pytorch-names.md",
-    "docs/pytorch-names.md is out of date; run: build/lunagrad run tests/reference/pytorch_names.lua")
-  local wanted = {torch = 85, Tensor = 85, nn = 90, ["nn.functional"] = 90, optim = 90, linalg = 90, fft = 90, func = 90}
-  for group, count, here in text:gmatch "| %[([%w.]+)%]%(#%w+%) | (%d+) | (%d+) %(" do
-    if wanted[group] then assert(here / count >= wanted[group] / 100, ("%s: %d of %d"):format(group, here, count)) end
-    wanted[group] = nil
+  for group, wanted in pairs {torch = 85, Tensor = 85, nn = 90, ["nn.functional"] = 90, optim = 90, linalg = 90, fft = 90, func = 90} do
+    assert(shares[group] >= wanted / 100, ("%s: %.3f"):format(group, shares[group]))
   end
-  assert(next(wanted) == nil, "a group is missing: " .. tostring(next(wanted)))
 end
 
 -- The tables of docs/pytorch.md.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints the public names of the PyTorch that Python finds, one a line: functions, classes and, of classes, attributes that
-are in __all__ or in dir() without a leading underscore and have a text of documentation. torch2_names.txt is its output for PyTorch 2.11, and
-docs/pytorch-names.md says of each of these names whether Lunagrad has it.
+are in __all__ or in dir() without a leading underscore and have a text of documentation. lua/pytorch/names.txt is its output for PyTorch
+2.11, and `lunagrad help torch.NAME` says of each of these names whether Lunagrad has it.
 
-    tests/reference/list_names.py > tests/reference/torch2_names.txt
+    tests/reference/list_names.py > lua/pytorch/names.txt
 """
 import importlib
 import types

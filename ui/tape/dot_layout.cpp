@@ -6,7 +6,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "runtime/io/graphviz.h"
+#include "runtime/io/filter.h"
 #include "ui/tape/picture.h"
 
 namespace lunagrad {
@@ -140,10 +140,10 @@ bool arrange_with_dot(TapePicture& picture, const TapeTree& tree, const std::fun
                       const std::string& program, std::string& reason) {
   CanvasGraph& canvas = picture.canvas;
   if (canvas.nodes.empty() || canvas.nodes.size() > kMostForDot) return false;
-  const DotRun run = run_dot(Question(picture, tree).text(), {"-Tplain"}, stop, program);
-  if (run.end == DotRun::End::missing) reason = "missing";
-  if (run.end == DotRun::End::failed) reason = run.reason;
-  if (run.end != DotRun::End::done) return false;
+  const FilterRun run = run_filter(program, {"-Tplain"}, Question(picture, tree).text(), stop);
+  if (run.end == FilterRun::End::missing) reason = "missing";
+  if (run.end == FilterRun::End::failed) reason = run.reason;
+  if (run.end != FilterRun::End::done) return false;
   GraphLayout layout;
   if (!read_answer(run.output, canvas, layout)) {
     reason = "its answer does not fit the graph";

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/memory_limit.h"
-#include "runtime/io/graphviz.h"
+#include "runtime/io/filter.h"
 #include "runtime/io/tape_dot.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -198,9 +198,9 @@ int tape_to_svg(lua_State* L) {
   if (edge(L).files.limited)
     fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
   lua_settop(L, 2);
-  const DotRun run = run_dot(dot_of(L, "svg"), {"-Tsvg", "-o" + path});
-  if (run.end == DotRun::End::done) return 0;
-  if (run.end == DotRun::End::missing)
+  const FilterRun run = run_filter("dot", {"-Tsvg", "-o" + path}, dot_of(L, "svg"));
+  if (run.end == FilterRun::End::done) return 0;
+  if (run.end == FilterRun::End::missing)
     fail(
         "svg: the program 'dot' is not installed (Debian: apt install graphviz); t:dot() gives the graph as "
         "text");

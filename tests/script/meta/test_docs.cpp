@@ -1,5 +1,5 @@
-// The documents are complete: generated pages are up to date, sections are topics of help, messages and flags
-// are the program's, and the names in the table of PyTorch exist. test_pages.cpp types their commands.
+// The documents are complete: operations and sections are topics of help, messages and flags are the
+// program's, and the names in the table of PyTorch exist. test_pages.cpp types their commands.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -60,14 +60,24 @@ std::vector<std::string> fixed_parts(const std::string& message) {
 
 }  // namespace
 
-TEST_CASE("the generated pages are up to date") {
+TEST_CASE("help lists every operation with its arguments") {
   const Folder folder;
-  const struct {
-    const char *flag, *page;
-  } pages[] = {{"--table", "docs/operations.md"}, {"--library", "docs/library.md"}};
-  for (const auto& [flag, page] : pages)
-    CHECK_MESSAGE(folder.run({"meta", flag}).out == read_file(std::string(LUNAGRAD_SOURCE_DIR "/") + page),
-                  "run: build/lunagrad meta ", flag, " > ", page);
+  const std::string table = folder.run({"help", "operations"}).out;
+  CHECK(table.starts_with("Operations\n"));
+  for (const Signature& signature : signatures()) {
+    const std::string row = "| `" + std::string(signature.op->name) + "` | `" + signature.names + "` | ";
+    CHECK_MESSAGE((table.find(row) != std::string::npos) != signature.op->hidden(), row);
+  }
+}
+
+TEST_CASE("help says of each name of PyTorch what it is here") {
+  const Folder folder;
+  const auto help = [&](const char* name) { return folder.run({"help", name}).out; };
+  CHECK(help("torch.nn.Linear").starts_with("torch.nn.Linear: lg.nn.Linear\n"));
+  CHECK(help("torch.save").starts_with("torch.save: lg.io.save; "));
+  CHECK(help("torch.special.bessel_j0")
+            .starts_with("torch.special.bessel_j0: there is no such function here; "));
+  CHECK(help("torch.fake_quantize_per_tensor_affine").find("there is no such function") == std::string::npos);
 }
 
 TEST_CASE("the records of the operations are printed as JSON") {

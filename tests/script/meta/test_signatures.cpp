@@ -1,4 +1,4 @@
-// Every documented signature (docs/operations.md, `lunagrad help`) is right: all arguments at their
+// Every documented signature (`lunagrad help`) is right: all arguments at their
 // positions, the parameters by name, and everything by name give the result of the record.
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/io/graphviz.h"
+#include "runtime/io/filter.h"
 #include "tests/support/timing.h"
 #include "tests/ui/tapes.h"
 #include "ui/tape/model.h"
@@ -123,24 +123,22 @@ TEST_CASE("destroying the model kills a hanging Graphviz") {
   CHECK(now() - start < tests::kHangSeconds);
 }
 
-TEST_CASE("run_dot reports how the program ended") {
-  CHECK(run_dot("x", {}, {}, "/nonexistent/dot").end == DotRun::End::missing);
+TEST_CASE("run_filter reports how the program ended") {
+  CHECK(run_filter("/nonexistent/dot", {}, "x").end == FilterRun::End::missing);
   const FakeDot echo("cat"), bad("exit 1"), slow("exec sleep 600");
   const std::string large(300000, 'x');
-  const DotRun run = run_dot(large, {}, {}, echo.path());
-  CHECK(run.end == DotRun::End::done);
+  const FilterRun run = run_filter(echo.path(), {}, large);
+  CHECK(run.end == FilterRun::End::done);
   CHECK(run.output == large);
-  CHECK(run_dot("x", {}, {}, bad.path()).end == DotRun::End::failed);
+  CHECK(run_filter(bad.path(), {}, "x").end == FilterRun::End::failed);
   int asked = 0;
   const double start = now();
-  CHECK(run_dot(
-            "x", {}, [&] { return ++asked > 3; }, slow.path())
-            .end == DotRun::End::stopped);
+  CHECK(run_filter(slow.path(), {}, "x", [&] { return ++asked > 3; }).end == FilterRun::End::stopped);
   CHECK(now() - start < tests::kHangSeconds);
 }
 
 TEST_CASE("Graphviz, if installed, lays out modules as frames that do not overlap") {
-  if (run_dot("digraph g {}", {"-Tplain"}).end == DotRun::End::missing) return;
+  if (run_filter("dot", {"-Tplain"}, "digraph g {}").end == FilterRun::End::missing) return;
   TapeModel model({}, [] {});
   model.fold({FoldState::Mode::all, 0, {}});
   model.offer(tape(4));
