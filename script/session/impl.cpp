@@ -10,6 +10,7 @@
 #include "runtime/io/disk_limit.h"
 #include "runtime/tape/autocast.h"
 #include "script/chunk/mistakes.h"
+#include "script/guard/guard.h"
 #include "script/guard/run_limits.h"
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
