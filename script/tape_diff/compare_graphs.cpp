@@ -1,7 +1,6 @@
-#include "script/tape_diff/difference.h"
+#include "script/tape_diff/compare_graphs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -232,31 +231,6 @@ void note_what_is_missing(TapeDiff& diff) {
 }
 
 }  // namespace
-
-size_t TapeDiff::count(TapeFinding::Kind kind) const {
-  size_t nodes = 0;
-  for (const TapeFinding& finding : findings)
-    if (finding.kind == kind) nodes += finding.pairs.size();
-  return nodes;
-}
-
-double time_of(const TapeNode& node) { return node.forward_ns + node.backward_ns; }
-
-std::vector<size_t> by_time(const TapeDiff& diff, size_t most) {
-  std::vector<std::pair<double, size_t>> order;
-  for (size_t p = 0; p < diff.pairs.size(); ++p) {
-    const TapePair& pair = diff.pairs[p];
-    if (pair.a < 0 || pair.b < 0) continue;
-    const double change =
-        std::abs(time_of(diff.a.nodes[size_t(pair.a)]) - time_of(diff.b.nodes[size_t(pair.b)]));
-    if (change > 0) order.emplace_back(-change, p);
-  }
-  std::sort(order.begin(), order.end());
-  order.resize(std::min(order.size(), most));
-  std::vector<size_t> pairs;
-  for (const auto& [change, p] : order) pairs.push_back(p);
-  return pairs;
-}
 
 TapeDiff compare_tapes(TapeGraph a, TapeGraph b, const TapeDiffOptions& options) {
   TapeDiff diff;
