@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "runtime/core/figures.h"
+#include "ui/curves/dashes.h"
+#include "ui/curves/plot_frame.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/recorded.h"
 
