@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/core/dtype_names.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 
 namespace lunagrad {
 namespace {
@@ -19,7 +19,7 @@ const char kMark = 0;
 
 void push_tensor(lua_State* L, Tensor x) {
   if (!x.defined()) return lua_pushnil(L);
-  const Edge& state = edge(L);
+  const BindingState& state = binding_state(L);
   void* const memory = lua_newuserdatauv(L, sizeof(Handle), 0);
   new (memory) Handle{std::move(x), &kMark};
   lua_rawgeti(L, LUA_REGISTRYINDEX, state.tensor_metatable);

@@ -13,7 +13,7 @@
 
 namespace lunagrad {
 
-struct Edge;
+struct BindingState;
 
 class LuaFunction {
  public:
@@ -31,7 +31,7 @@ class LuaFunction {
   TensorList call(const TensorList& arguments, const char* what) const;
 
  private:
-  std::shared_ptr<Edge*> state_;
+  std::shared_ptr<BindingState*> state_;
   int reference_;
 };
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 
 namespace lunagrad {
 namespace {

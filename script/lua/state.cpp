@@ -9,7 +9,7 @@
 
 #include "runtime/core/memory_limit.h"
 #include "runtime/core/ref.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/function.h"
 #include "script/lua/sandbox.h"
 #include "script/meta/library.h"
@@ -22,14 +22,14 @@ constexpr size_t kPooled = 256;
 
 // Tensors leave an eighth of the limit to Lua (storage.cpp). So the sum with the tensors is checked only when
 // Lua's heap is larger than that eighth.
-bool has_room(const Edge& state, size_t old_bytes, size_t bytes) {
+bool has_room(const BindingState& state, size_t old_bytes, size_t bytes) {
   if (bytes <= kPooled && !pool_must_grow(bytes)) return true;  // the pool has a free block
   const size_t more = bytes - std::min(old_bytes, bytes);
   return state.memory_used + more <= state.memory_limit / 8 || memory_in_use() + more <= state.memory_limit;
 }
 
 void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
-  Edge& state = *static_cast<Edge*>(data);
+  BindingState& state = *static_cast<BindingState*>(data);
   if (!block) old_bytes = 0;  // for a new block it is a type tag
   if (state.memory_limit && bytes > old_bytes && !has_room(state, old_bytes, bytes)) return nullptr;
   void* result = nullptr;
@@ -111,7 +111,7 @@ int search_files(lua_State* L) {
   if (lua_isnil(L, 1)) return 1;  // not found: the message lists the files that were tried
   lua_settop(L, 1);
   const std::string file = luaL_checkstring(L, 1);
-  if (const Edge& state = edge(L); state.on_module) state.on_module(file);
+  if (const BindingState& state = binding_state(L); state.on_module) state.on_module(file);
   load_file(L, file, nullptr);
   lua_insert(L, 1);
   return 2;
@@ -161,7 +161,7 @@ int close_coroutine(lua_State* L) {
     int& depth;
     explicit Nesting(int& counter) : depth(++counter) {}
     ~Nesting() { --depth; }
-  } const nesting(edge(L).nested_closes);
+  } const nesting(binding_state(L).nested_closes);
   if (nesting.depth > kNestedCloses)
     fail("coroutine.close: more than ", kNestedCloses, " closes inside one another");
   lua_pushvalue(L, lua_upvalueindex(1));
@@ -193,16 +193,16 @@ void protect(lua_State* L, F body) {
 }  // namespace
 
 lua_State* new_state(const StateOptions& options) {
-  auto state = std::make_unique<Edge>();
+  auto state = std::make_unique<BindingState>();
   state->memory_limit = options.memory_limit;
   state->on_module = options.on_module;
   lua_State* L = lua_newstate(allocate, state.get());
   if (!L) throw Error("not enough memory for a Lua state", ErrorKind::memory);
-  Edge& made = *state.release();
+  BindingState& made = *state.release();
   made.main = L;
-  made.alive = std::make_shared<Edge*>(&made);
+  made.alive = std::make_shared<BindingState*>(&made);
   if (options.memory_limit) set_memory_limit({options.memory_limit, &made.unpooled});
-  *static_cast<Edge**>(lua_getextraspace(L)) = &made;
+  *static_cast<BindingState**>(lua_getextraspace(L)) = &made;
   lua_atpanic(L, panic);
   try {
     protect(L, [&](lua_State* inner) {
@@ -225,7 +225,7 @@ lua_State* new_state(const StateOptions& options) {
 
 void close_state(lua_State* L) {
   if (!L) return;
-  Edge* state = &edge(L);
+  BindingState* state = &binding_state(L);
   if (state->queue) context().queue = nullptr;
   lua_close(state->main);
   if (memory_limit().heap == &state->unpooled) set_memory_limit({});
@@ -259,7 +259,7 @@ void open_lunagrad(lua_State* L) {
     bind_distributed(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
-    if (edge(inner).files.limited) hide_metatables(inner);
+    if (binding_state(inner).files.limited) hide_metatables(inner);
   });
 }
 
@@ -281,8 +281,8 @@ void add_module(lua_State* L, const char* name, const luaL_Reg* functions, void*
 }
 
 void set_safe_point(lua_State* L, SafePoint function, void* data) {
-  edge(L).safe_point = function;
-  edge(L).safe_point_data = data;
+  binding_state(L).safe_point = function;
+  binding_state(L).safe_point_data = data;
 }
 
 namespace {
@@ -325,7 +325,7 @@ void collect_all(lua_State* L, Pressure& pressure) {
 // reuses the memory of the last op's result while it is in the processor's cache. A value that survived two
 // collections is old, and only a full collection frees it. A full collection runs when the bytes of the
 // tensors have grown by 64 MiB plus a quarter, so the share of its time does not grow with the model.
-void collect_under_pressure(lua_State* L, Edge& state) {
+void collect_under_pressure(lua_State* L, BindingState& state) {
   constexpr size_t kParts = 64, kMostHandles = 1024;
   constexpr double kShare = 0.05, kHandle = 300;  // share of the time; nanoseconds per tensor freed
   Pressure& pressure = state.pressure;
@@ -354,7 +354,7 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   pressure.most_handles = kMostHandles * pressure.scale;
 }
 
-bool collect_dropped(lua_State* L, Edge& state, size_t pending) {
+bool collect_dropped(lua_State* L, BindingState& state, size_t pending) {
   constexpr size_t kWorth = size_t(16) << 20;
   constexpr uint64_t kOfTime = 32;
   Pressure& pressure = state.pressure;

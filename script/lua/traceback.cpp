@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "runtime/core/memory_limit.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/function.h"
 #include "script/lua/hint.h"
 #include "script/meta/library.h"
@@ -80,7 +80,7 @@ Frames read_frames(lua_State* L) {
   // An endless recursion is 200,000 levels deep. Reading all levels would take minutes.
   constexpr int kInner = 200, kOuter = 50;
   Frames frames;
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   lua_Debug frame;
   const int last = last_level(L);
   for (int level = 1; lua_getstack(L, level, &frame); ++level) {
@@ -141,7 +141,7 @@ void describe(lua_State* L, ScriptError& error) {
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
-  const CaughtError& raised = edge(L).last_error;  // raised by the engine or the library
+  const CaughtError& raised = binding_state(L).last_error;  // raised by the engine or the library
   if (const size_t at = error.message.rfind(raised.message);
       *raised.message && raised.kind == ErrorKind::value && at != std::string::npos)
     error.message.insert(at, module_path(L));
@@ -186,7 +186,7 @@ int call_noting_line(lua_State* L) {
 
 std::string memory_error(lua_State* L) {
   std::string message = "not enough memory";
-  if (const size_t limit = edge(L).memory_limit)
+  if (const size_t limit = binding_state(L).memory_limit)
     message += text(" within the limit of ", limit >> 20, " MiB (--memory)");
   return message;
 }
@@ -197,7 +197,7 @@ std::string advised_message(lua_State* L) {
   return std::move(error.message);
 }
 
-const Chunk& Edge::chunk(const lua_Debug& frame) {
+const Chunk& BindingState::chunk(const lua_Debug& frame) {
   // Each name has two slots. A step runs lines of a dozen files, and with one slot each, two names that share
   // it would evict each other at every call.
   const size_t first = (reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size(), second = first ^ 1;
@@ -223,7 +223,7 @@ std::string chunk_name(const char* source) {
 }
 
 SourceLine script_line(lua_State* L, int level) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   SourceLine innermost;
   lua_Debug frame;
   for (; lua_getstack(L, level, &frame); ++level) {
@@ -253,7 +253,7 @@ void CaughtError::copy(const std::exception& error) noexcept {
 
 void raise(lua_State* L, const CaughtError& caught) {
   lua_settop(L, std::min(lua_gettop(L), 1));  // keeps the first argument for describe_wrong_call()
-  edge(L).last_error = caught;
+  binding_state(L).last_error = caught;
   char place[512] = "";
   try {
     std::snprintf(place, sizeof place, "%s", position(L).c_str());
@@ -268,7 +268,7 @@ void raise(lua_State* L, const CaughtError& caught) {
 int traceback_call(lua_State* L, int arguments, int results, ScriptError& error) {
   error = {};
   failed_line = {};
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   state.last_error.message[0] = '\0';
   const int function = lua_gettop(L) - arguments;
   const Passed<ScriptError> passed(error);

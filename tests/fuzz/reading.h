@@ -13,7 +13,7 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/memory_limit.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/state.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/support/files.h"

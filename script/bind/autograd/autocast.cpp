@@ -3,8 +3,8 @@
 
 #include "runtime/core/dtype_names.h"
 #include "runtime/tape/finite.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

@@ -5,8 +5,8 @@
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "runtime/vmap/levels.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 
 namespace lunagrad {
 namespace {

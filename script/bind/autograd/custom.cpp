@@ -8,8 +8,8 @@
 #include "runtime/tape/checkpoint.h"
 #include "runtime/tape/node.h"
 #include "runtime/tape/unsharded.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/function.h"
 
 namespace lunagrad {
@@ -378,12 +378,12 @@ void collect_since(lua_State* L, size_t before) {
 class UseModules {
  public:
   UseModules(lua_State* L, int reference)
-      : edge_(edge(L)), previous_(std::exchange(edge_.called_modules, reference)) {}
-  ~UseModules() { edge_.called_modules = previous_; }
+      : state_(binding_state(L)), previous_(std::exchange(state_.called_modules, reference)) {}
+  ~UseModules() { state_.called_modules = previous_; }
   UseModules(const UseModules&) = delete;
 
  private:
-  Edge& edge_;
+  BindingState& state_;
   int previous_;
 };
 
@@ -454,7 +454,7 @@ int checkpoint(lua_State* L) {
   const auto call = std::make_shared<LuaFunction>(L, -1);
   lua_pop(L, 1);
   // Nested checkpoints share a table, because recomputing the outer checkpoint runs the inner ones again.
-  if (const int outer = edge(L).called_modules; outer != LUA_NOREF)
+  if (const int outer = binding_state(L).called_modules; outer != LUA_NOREF)
     lua_rawgeti(L, LUA_REGISTRYINDEX, outer);
   else
     lua_newtable(L);
@@ -493,7 +493,7 @@ constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
 }  // namespace
 
 void remember_module(lua_State* L, int index) {
-  const int reference = edge(L).called_modules;
+  const int reference = binding_state(L).called_modules;
   if (reference == LUA_NOREF || !lua_istable(L, index)) return;
   lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
   lua_pushvalue(L, index);

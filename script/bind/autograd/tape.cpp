@@ -6,8 +6,8 @@
 #include "runtime/core/memory_limit.h"
 #include "runtime/io/graphviz.h"
 #include "runtime/io/tape_dot.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -195,7 +195,7 @@ int tape_to_json(lua_State* L) {
 // t:svg(path): writes a picture, drawn by Graphviz.
 int tape_to_svg(lua_State* L) {
   const std::string path(check_string(L, 2, "svg"));
-  if (edge(L).files.limited)
+  if (binding_state(L).files.limited)
     fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
   lua_settop(L, 2);
   const DotRun run = run_dot(dot_of(L, "svg"), {"-Tsvg", "-o" + path});

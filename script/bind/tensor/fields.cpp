@@ -5,8 +5,8 @@
 #include "runtime/ops.h"
 #include "runtime/tape/replace.h"
 #include "runtime/tape/tape.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"
 

@@ -10,8 +10,8 @@
 #include "runtime/core/script_numbers.h"
 #include "runtime/ops.h"
 #include "script/bind/tensor/called_as.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 
 namespace lunagrad {
 namespace {

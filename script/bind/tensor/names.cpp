@@ -1,6 +1,6 @@
 // Functions of lunagrad.core that suggest the name that was probably meant. Only the Lua library calls them.
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/hint.h"
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"

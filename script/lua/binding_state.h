@@ -66,7 +66,7 @@ class StepRecorder;
 // the steps of lg.run.steps that become faster by it. always: in these functions and in all steps.
 enum class Deferral : uint8_t { off, automatic, always };
 
-struct Edge {
+struct BindingState {
   lua_State* main = nullptr;
   int tensor_metatable = LUA_NOREF;  // registry reference
   size_t memory_limit = 0;           // bytes of Lua's heap and the tensors together, 0 = no limit
@@ -93,31 +93,34 @@ struct Edge {
   StepRecorder* recorder = nullptr;
   CaughtError last_error;  // the last engine Error that became a Lua error
   std::array<Chunk, 64> chunks;
-  // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
-  std::shared_ptr<Edge*> alive;
+  // Points to this BindingState while the state is open, then to null. Callbacks that outlive the state check
+  // it.
+  std::shared_ptr<BindingState*> alive;
   std::map<std::string, std::string> modules;  // of a sandboxed script: sources to use instead of these files
 
   const Chunk& chunk(const lua_Debug&);  // the chunk of a frame; cached
 };
 
-inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
+inline BindingState& binding_state(lua_State* L) {
+  return **static_cast<BindingState**>(lua_getextraspace(L));
+}
 
-void collect_under_pressure(lua_State*, Edge&);
+void collect_under_pressure(lua_State*, BindingState&);
 // A full collection before a backward pass, or before a queue is computed: frees the tensors that the script
 // dropped, of any generation. `pending`: bytes that the queue will allocate. Does nothing and returns false
 // when the tensors have grown by less than 16 MiB since the last full collection, or when collections would
 // take more than a 32nd of the time.
-bool collect_dropped(lua_State*, Edge&, size_t pending = 0);
+bool collect_dropped(lua_State*, BindingState&, size_t pending = 0);
 // Collects the young garbage if there is enough of it. Results of deferred calls have no memory yet, and only
 // a full collection finds a value that survived two collections. So the garbage of deferred calls is
 // collected once, before they are computed.
-inline void relieve_pressure(lua_State* L, Edge& state) {
+inline void relieve_pressure(lua_State* L, BindingState& state) {
   if (state.pressure.due() && !waiting_queue) [[unlikely]]
     collect_under_pressure(L, state);
 }
 // Accounts for a new Lua value that holds `bytes` of elements.
 inline void add_pressure(lua_State* L, size_t bytes) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   relieve_pressure(L, state);  // for values that no op made
   state.pressure.bytes += bytes;
   ++state.pressure.handles;
@@ -131,7 +134,7 @@ void collect_everything(lua_State*);
 // be repeatable after it throws; the Lua stack and the generator are as before on the second run.
 template <class F>
 void with_memory_retry(lua_State* L, F&& f) {
-  relieve_pressure(L, edge(L));
+  relieve_pressure(L, binding_state(L));
   const int top = lua_gettop(L);
   const Generator generator = context().generator;
   try {
@@ -147,7 +150,7 @@ void with_memory_retry(lua_State* L, F&& f) {
 
 // Called at the end of every op that a script calls: the session's safe point.
 inline void after_op(lua_State* L) {
-  const Edge& state = edge(L);
+  const BindingState& state = binding_state(L);
   if (state.safe_point) state.safe_point(L, state.safe_point_data);
 }
 
