@@ -2,7 +2,10 @@
 
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 #include "script/lua/hint.h"
+#include "script/lua/passed.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {

@@ -175,6 +175,13 @@ std::string nearest_of(const std::string& misspelt, const std::vector<Method>& m
 
 }  // namespace
 
+std::string memory_error(lua_State* L) {
+  std::string message = "not enough memory";
+  if (const size_t limit = binding_state(L).memory_limit)
+    message += text(" within the limit of ", limit >> 20, " MiB (--memory)");
+  return message;
+}
+
 std::string describe_wrong_call(lua_State* L, int user_level) {
   lua_Debug callee;
   if (user_level < 2 || !lua_getstack(L, user_level - 1, &callee)) return {};

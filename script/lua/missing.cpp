@@ -1,6 +1,5 @@
-// Advice for errors about nil: which name is misspelt. Lua names a global, field or method that it calls,
-// indexes or computes with. Where a nil was passed to a function, the names come from the bytecode of the
-// line. The bytecode also tells where the table that lacks a field is: in a variable, or in a field of one.
+#include "script/lua/missing.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -10,7 +9,6 @@
 
 #include "script/chunk/chunk.h"
 #include "script/lua/binding_state.h"
-#include "script/lua/hint.h"
 #include "script/meta/explain.h"
 #include "script/meta/python.h"
 #include "script/meta/signature.h"

@@ -4,6 +4,7 @@
 
 #include "script/lua/binding_state.h"
 #include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {

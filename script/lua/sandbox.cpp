@@ -7,7 +7,8 @@
 
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/state.h"
+#include "script/lua/guard.h"
+#include "script/lua/module_search.h"
 
 namespace lunagrad {
 namespace {

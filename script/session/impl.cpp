@@ -13,6 +13,7 @@
 #include "script/guard/guard.h"
 #include "script/guard/run_limits.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/script_line.h"
 #include "script/lua/source.h"
 #include "script/run/order.h"
 #include "script/session/console.h"

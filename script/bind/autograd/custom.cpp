@@ -9,8 +9,11 @@
 #include "runtime/tape/node.h"
 #include "runtime/tape/unsharded.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
 #include "script/lua/function.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {
@@ -491,22 +494,6 @@ constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
                                    {nullptr, nullptr}};
 
 }  // namespace
-
-void remember_module(lua_State* L, int index) {
-  const int reference = binding_state(L).called_modules;
-  if (reference == LUA_NOREF || !lua_istable(L, index)) return;
-  lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
-  lua_pushvalue(L, index);
-  if (lua_rawget(L, -2) == LUA_TNIL) {
-    lua_pushvalue(L, index);
-    lua_pushliteral(L, "training");
-    lua_rawget(L, index);
-    lua_pushboolean(L, lua_toboolean(L, -1));
-    lua_replace(L, -2);
-    lua_rawset(L, -4);
-  }
-  lua_pop(L, 2);
-}
 
 void bind_custom(lua_State* L, int core, int) {
   lua_pushvalue(L, core);

@@ -5,8 +5,12 @@
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
 #include "script/lua/function.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

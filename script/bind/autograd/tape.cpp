@@ -7,7 +7,10 @@
 #include "runtime/io/graphviz.h"
 #include "runtime/io/tape_dot.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {

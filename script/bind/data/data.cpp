@@ -9,7 +9,10 @@
 #include "runtime/io/prefetch.h"
 #include "runtime/ops.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

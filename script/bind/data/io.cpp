@@ -16,7 +16,10 @@
 #include "runtime/ops.h"
 #include "script/bind/data/files.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 
 namespace lunagrad {
 

@@ -4,7 +4,9 @@
 
 #include "script/bind/data/files.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 #include "script/onnx/export.h"
 #include "script/onnx/reader.h"
 

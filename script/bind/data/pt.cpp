@@ -7,8 +7,8 @@
 #include "runtime/core/nesting.h"
 #include "runtime/ops.h"
 #include "script/bind/data/files.h"
-#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 
 namespace lunagrad {
 namespace {

@@ -5,7 +5,9 @@
 #include "script/bind/deferral/captured_function.h"
 #include "script/bind/deferral/queue.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

@@ -11,6 +11,7 @@
 #include "script/bind/deferral/values.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

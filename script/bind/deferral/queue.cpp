@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "runtime/deferral/explain.h"
+#include "script/lua/garbage.h"
 
 namespace lunagrad {
 namespace {

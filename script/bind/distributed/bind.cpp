@@ -10,8 +10,11 @@
 #include "runtime/tape/tape.h"
 #include "runtime/tape/unsharded.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
 #include "script/lua/function.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

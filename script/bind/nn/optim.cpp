@@ -9,7 +9,10 @@
 #include "runtime/optimizer/rules.h"
 #include "runtime/tape/used_gradients.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 #include "script/session/impl.h"
 

@@ -9,6 +9,8 @@
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
+#include "script/lua/script_line.h"
+#include "script/lua/state.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
 

@@ -1,7 +1,6 @@
 // Binds lg.run.text, image and histogram, and the functions that lg.run.watch (lua/lunagrad/watch.lua) and
 // DataLoader call.
 #include "runtime/ops.h"
-#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
 #include "script/session/globals.h"

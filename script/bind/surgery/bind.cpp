@@ -8,6 +8,8 @@
 #include "script/lua/binding_state.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 
 namespace lunagrad {
 namespace {

@@ -3,8 +3,8 @@
 #include "runtime/io/npz.h"
 #include "runtime/io/png.h"
 #include "script/bind/data/files.h"
-#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 
 namespace lunagrad {
 namespace {

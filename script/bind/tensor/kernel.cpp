@@ -5,7 +5,10 @@
 
 #include "runtime/core/user_kernel.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {

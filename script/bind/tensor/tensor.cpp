@@ -6,9 +6,15 @@
 #include "runtime/core/in_place.h"
 #include "runtime/ops.h"
 #include "script/bind/tensor/called_as.h"
+#include "script/bind/tensor/fields.h"
 #include "script/bind/tensor/print.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
+#include "script/lua/size.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {

@@ -15,8 +15,10 @@
 #include "runtime/tape/tape.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
+#include "script/lua/garbage.h"
 #include "script/lua/guard.h"
 #include "script/lua/state.h"
+#include "script/lua/traceback.h"
 #include "script/meta/annotations.h"
 #include "tests/support/sanitizers.h"
 

@@ -7,7 +7,6 @@
 
 #include "runtime/core/context.h"
 #include "runtime/ops.h"
-#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
 #include "script/lua/state.h"
 #include "script/meta/signature.h"
