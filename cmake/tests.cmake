@@ -65,7 +65,7 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${
 if(LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME engine COMMAND lunagrad-tests "-sf=*test_allocator*,*test_cli*,*test_check_fields*,*test_limits*,*test_out_of_memory*,*test_host_values*,*test_lua*,*test_parallel*,*test_prefetch*,*test_reload*,*test_resume*,*test_run_control*,*test_session*")
 else()
-  set(SCRIPT_TESTS "*test_cli*,*test_docs*,*test_edge*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_report*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_serve*,*test_session*,*test_stop*,*test_sweep*,*test_tape_recorder*,*test_test_command*")
+  set(SCRIPT_TESTS "*test_bindings*,*test_cli*,*test_docs*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_report*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_serve*,*test_session*,*test_stop*,*test_sweep*,*test_tape_recorder*,*test_test_command*")
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
   add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,*test_pages*,${SCRIPT_TESTS}")
   add_test(NAME script COMMAND lunagrad-tests "-sf=${SCRIPT_TESTS}")

@@ -170,11 +170,11 @@ room(script/bind/surgery "Bindings that change a running model."
      runtime runtime/core script/lua)
 room(script/bind/nn "Bindings of modules and optimizers."
      runtime runtime/optimizer runtime/tape script/bind/surgery script/lua script/session)
-room(script/bind/run "Bindings of lg.run and of the host's values."
-     runtime runtime/io script/bind/deferral script/lua script/session)
 room(script/bind/tensor "Bindings of tensors, ops and user kernels."
      runtime runtime/batching runtime/core runtime/cpu runtime/io runtime/tape script/bind/data script/lua script/meta
      script/session)
+room(script/bind/run "Bindings of lg.run and of the host's values."
+     runtime runtime/io script/bind/deferral script/bind/tensor script/lua script/session)
 room(script/bundle "Runs in one file."
      runtime/core runtime/io script/run script/trust)
 room(script/sweep "The folders of sweeps: plan, trials, claims, results."

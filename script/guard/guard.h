@@ -3,23 +3,12 @@
 // script/files/file_limits.h) allow something by mistake. Landlock limits files and ports, seccomp refuses
 // system calls, rlimits bound memory, files and descriptors. A refused call is an error for its caller.
 // Limits cannot be lifted again. A kernel that lacks one of these still applies the others.
-#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "script/guard/guard_limits.h"
+
 namespace lunagrad {
-
-struct GuardLimits {
-  std::vector<std::string> readable;  // files, and folders with everything inside; missing ones are left out
-  std::vector<std::string> writable;  // folders with everything inside, also readable
-  // Writable folders that are removed at the end. For that, empty folders beside them can be removed, too.
-  std::vector<std::string> temporary;
-  size_t memory = 0;  // bytes in addition to what the process uses; 0: no limit
-  size_t disk = 0;    // bytes per file; 0: no limit
-};
-
-// The places that every run may read: system libraries, drivers and devices of GPUs, the bundled Lua library.
-std::vector<std::string> places_of_every_run();
 
 struct GuardReport {
   int landlock = 0;                  // version of the kernel's interface; 0: there is none

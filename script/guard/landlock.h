@@ -3,7 +3,7 @@
 // calling thread and to threads that it starts.
 #include <string>
 
-#include "script/guard/guard.h"
+#include "script/guard/guard_limits.h"
 
 namespace lunagrad {
 

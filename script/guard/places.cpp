@@ -1,10 +1,11 @@
+#include "script/guard/places.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "runtime/io/own_file.h"
-#include "script/guard/guard.h"
 #include "script/guard/sanitizers.h"
 #include "script/meta/library.h"
 

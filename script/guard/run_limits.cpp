@@ -5,6 +5,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/io/resolved_path.h"
+#include "script/guard/places.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
 #include "script/trust/trust_key.h"

@@ -1,8 +1,9 @@
 #pragma once
 // The limits of a sandboxed run, from its options. Called before its session starts.
 #include <string>
+#include <vector>
 
-#include "script/guard/guard.h"
+#include "script/guard/guard_limits.h"
 #include "script/view/run.h"
 
 namespace lunagrad {

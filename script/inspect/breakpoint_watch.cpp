@@ -6,6 +6,7 @@
 #include "runtime/ops.h"
 #include "runtime/statistics/summary.h"
 #include "script/lua/convert.h"
+#include "script/lua/size.h"
 #include "script/lua/source.h"
 
 namespace lunagrad {

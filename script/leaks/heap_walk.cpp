@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 
 namespace lunagrad {
 namespace {
@@ -51,7 +51,7 @@ void HeapWalk::walk() {
   lua_newtable(lua_);
   queue_ = lua_gettop(lua_);
   seen_.insert(lua_topointer(lua_, queue_));
-  lua_State* const main = edge(lua_).main;
+  lua_State* const main = binding_state(lua_).main;
   for (const bool of_library : {false, true}) {
     add_stack(-1, lua_, of_library);
     if (main != lua_) add_stack(-1, main, of_library);
@@ -60,7 +60,7 @@ void HeapWalk::walk() {
     add_entries(Kind::global);
     lua_getfield(lua_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     add_entries(Kind::module);
-    lua_rawgeti(lua_, LUA_REGISTRYINDEX, edge(lua_).states);
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, binding_state(lua_).states);
     add_entries(Kind::state);
   }
   add_registry();
@@ -135,7 +135,7 @@ void HeapWalk::add_by(int parent, const F& step) {
 // ---- roots
 
 void HeapWalk::add_stack(int parent, lua_State* thread, bool of_library) {
-  const bool own = thread == lua_ || thread == edge(lua_).main;
+  const bool own = thread == lua_ || thread == binding_state(lua_).main;
   if ((parent >= 0 && own) || !lua_checkstack(thread, 4)) return;
   lua_Debug frame;
   int count = 0;
@@ -144,13 +144,13 @@ void HeapWalk::add_stack(int parent, lua_State* thread, bool of_library) {
   for (int level = count - 1; level >= 0; --level) {
     if (!lua_getstack(thread, level, &frame)) continue;
     lua_getinfo(thread, "Sl", &frame);
-    if (frame.currentline >= 0 && edge(lua_).chunk(frame).library == of_library)
+    if (frame.currentline >= 0 && binding_state(lua_).chunk(frame).library == of_library)
       add_frame(parent, thread, frame);
   }
 }
 
 void HeapWalk::add_frame(int parent, lua_State* thread, lua_Debug& frame) {
-  const Chunk chunk = edge(lua_).chunk(frame);
+  const Chunk chunk = binding_state(lua_).chunk(frame);
   const SourceLine defined{chunk.file, std::max(frame.linedefined, 1)};
   lua_getinfo(thread, "f", &frame);
   move_value(thread, lua_);
@@ -191,7 +191,7 @@ void HeapWalk::add_entries(Kind kind) {
 }
 
 void HeapWalk::add_registry() {
-  const Edge& state = edge(lua_);
+  const BindingState& state = binding_state(lua_);
   if (state.kept_functions)
     for (const auto& [reference, kept] : *state.kept_functions) {
       lua_rawgeti(lua_, LUA_REGISTRYINDEX, reference);
@@ -280,7 +280,7 @@ void HeapWalk::visit_function(int vertex, int function) {
     lua_Debug frame;
     lua_pushvalue(lua_, function);
     lua_getinfo(lua_, ">S", &frame);
-    return SourceLine{edge(lua_).chunk(frame).file, std::max(frame.linedefined, 1)};
+    return SourceLine{binding_state(lua_).chunk(frame).file, std::max(frame.linedefined, 1)};
   };
   for (int i = 1;; ++i) {
     const char* const name = lua_getupvalue(lua_, function, i);

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/guard.h"
 
 namespace lunagrad {
@@ -80,7 +80,7 @@ void visit_script_locals(lua_State* script,
   lua_Debug frame;
   for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
     lua_getinfo(script, "Sl", &frame);
-    if (frame.currentline < 0 || edge(script).chunk(frame).library) continue;
+    if (frame.currentline < 0 || binding_state(script).chunk(frame).library) continue;
     int count = 0;
     while (lua_getlocal(script, &frame, count + 1)) {
       ++count;

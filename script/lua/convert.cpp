@@ -1,9 +1,11 @@
 #include "script/lua/convert.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/core/dtype_names.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/garbage.h"
 
 namespace lunagrad {
 namespace {
@@ -19,7 +21,7 @@ const char kMark = 0;
 
 void push_tensor(lua_State* L, Tensor x) {
   if (!x.defined()) return lua_pushnil(L);
-  const Edge& state = edge(L);
+  const BindingState& state = binding_state(L);
   void* const memory = lua_newuserdatauv(L, sizeof(Handle), 0);
   new (memory) Handle{std::move(x), &kMark};
   lua_rawgeti(L, LUA_REGISTRYINDEX, state.tensor_metatable);
@@ -152,6 +154,16 @@ DType check_dtype(lua_State* L, int argument, Callee callee) {
   std::string known;
   for (int i = 0; i < kDTypeCount; ++i) known += std::string(i ? ", " : "") + dtype_name(DType(i));
   bad_argument(L, argument, callee, "unknown dtype '" + std::string(name) + "'; there are " + known);
+}
+
+Guard check_guard(lua_State* L, int argument, const char* function) {
+  if (lua_isboolean(L, argument)) return lua_toboolean(L, argument) ? Guard::op : Guard::off;
+  const std::string_view level = check_string(L, argument, function);
+  if (level == "off") return Guard::off;
+  if (level == "step") return Guard::step;
+  if (level == "op") return Guard::op;
+  bad_argument(L, argument, function,
+               "one of 'off', 'step', 'op' expected, got '" + std::string(level) + "'");
 }
 
 Device& check_device(lua_State* L, int argument, Callee callee) {

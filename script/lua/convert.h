@@ -46,6 +46,8 @@ double check_number(lua_State*, int argument, Callee);
 std::string_view check_string(lua_State*, int argument, Callee);
 DType check_dtype(lua_State*, int argument, Callee);
 Device& check_device(lua_State*, int argument, Callee);
+// "off", "step", "op", or a boolean (true: "op").
+Guard check_guard(lua_State*, int argument, const char* function);
 // Converts a position 1…n or -1…-n to 0…n-1 or -1…-n. 0 is an error.
 int64_t check_position(lua_State*, int argument, Callee);
 // Integers: a table, or plain arguments from `argument` to `last`.
@@ -81,9 +83,6 @@ void each_option(lua_State* L, int index, const char* function, std::string_view
   }
 }
 
-// Pushes a list that compares by its elements and prints them (size.cpp).
-void push_dims(lua_State*, const Dims&);
-bool is_dims(lua_State*, int index);  // whether push_dims made the value
 // Pushes one element as a Lua number or boolean; a complex element as a table {real, imaginary}.
 void push_element(lua_State*, const void* element, DType);
 inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }

@@ -1,8 +1,11 @@
 #include "script/lua/function.h"
 
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 #include "script/lua/hint.h"
+#include "script/lua/passed.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {
@@ -34,14 +37,14 @@ std::string error_text(lua_State* L) {
 
 }  // namespace
 
-LuaFunction::LuaFunction(lua_State* L, int index, const char* role) : state_(edge(L).alive) {
+LuaFunction::LuaFunction(lua_State* L, int index, const char* role) : state_(binding_state(L).alive) {
   lua_pushvalue(L, index);
   reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
-  if (const auto& kept = edge(L).kept_functions) kept->insert({reference_, {role, script_line(L)}});
+  if (const auto& kept = binding_state(L).kept_functions) kept->insert({reference_, {role, script_line(L)}});
 }
 
 LuaFunction::~LuaFunction() {
-  Edge* const state = *state_;
+  BindingState* const state = *state_;
   if (!state) return;
   luaL_unref(state->main, LUA_REGISTRYINDEX, reference_);
   if (state->kept_functions) state->kept_functions->erase(reference_);
@@ -50,7 +53,7 @@ LuaFunction::~LuaFunction() {
 void LuaFunction::push(lua_State* L) const { lua_rawgeti(L, LUA_REGISTRYINDEX, reference_); }
 
 void LuaFunction::protect(const char* what, const std::function<void(lua_State*)>& body) const {
-  Edge* const state = *state_;
+  BindingState* const state = *state_;
   if (!state) fail(what, ": the script that set it has ended");
   lua_State* const L = state->main;
   const int top = lua_gettop(L);

@@ -6,16 +6,10 @@
 #include <exception>
 #include <lua.hpp>
 
-#include "runtime/core/error.h"
+#include "script/lua/caught_error.h"
 
 namespace lunagrad {
 
-// A caught exception, copied without allocating.
-struct CaughtError {
-  char message[2000];
-  ErrorKind kind = ErrorKind::value;
-  void copy(const std::exception&) noexcept;
-};
 // Raises "file.lua:line: message" in Lua and remembers the kind for traceback_call.
 [[noreturn]] void raise(lua_State*, const CaughtError&);
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/meta/explain.h"
 #include "script/meta/python.h"
 
@@ -175,6 +175,13 @@ std::string nearest_of(const std::string& misspelt, const std::vector<Method>& m
 
 }  // namespace
 
+std::string memory_error(lua_State* L) {
+  std::string message = "not enough memory";
+  if (const size_t limit = binding_state(L).memory_limit)
+    message += text(" within the limit of ", limit >> 20, " MiB (--memory)");
+  return message;
+}
+
 std::string describe_wrong_call(lua_State* L, int user_level) {
   lua_Debug callee;
   if (user_level < 2 || !lua_getstack(L, user_level - 1, &callee)) return {};
@@ -188,7 +195,7 @@ std::string describe_wrong_call(lua_State* L, int user_level) {
     if (!table.empty()) return "what " + table + " holds is called with a dot: " + table + "." + name + "(…)";
   }
   if (method) return {};
-  if (*callee.what != 'C' && edge(L).chunk(callee).library && lacks_self(L, callee))
+  if (*callee.what != 'C' && binding_state(L).chunk(callee).library && lacks_self(L, callee))
     // A method that makes a tail call has lost its name.
     return name.empty() ? "a method is called with a colon, as in object:method(…)"
                         : "'" + name + "' is a method: call it with a colon, as in object:" + name + "(…)";

@@ -1,6 +1,5 @@
-// Advice for errors about nil: which name is misspelt. Lua names a global, field or method that it calls,
-// indexes or computes with. Where a nil was passed to a function, the names come from the bytecode of the
-// line. The bytecode also tells where the table that lacks a field is: in a variable, or in a field of one.
+#include "script/lua/missing.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -9,8 +8,7 @@
 #include <vector>
 
 #include "script/chunk/chunk.h"
-#include "script/lua/edge.h"
-#include "script/lua/hint.h"
+#include "script/lua/binding_state.h"
 #include "script/meta/explain.h"
 #include "script/meta/python.h"
 #include "script/meta/signature.h"
@@ -215,7 +213,7 @@ class Caller {
     lua_Debug outer;
     for (int level = 0; lua_getstack(L_, level, &outer); ++level) {
       lua_getinfo(L_, "S", &outer);
-      if (*outer.what != 'm' || edge(L_).chunk(outer).library) continue;
+      if (*outer.what != 'm' || binding_state(L_).chunk(outer).library) continue;
       lua_getinfo(L_, "f", &outer);
       main_ = read_chunk(L_);
       lua_pop(L_, 1);
@@ -386,7 +384,7 @@ std::string variable_of(lua_State* L, int level) {
   do {
     if (!lua_getstack(L, level++, &frame)) return {};
     lua_getinfo(L, "Sl", &frame);
-  } while (frame.currentline < 0 || edge(L).chunk(frame).library);
+  } while (frame.currentline < 0 || binding_state(L).chunk(frame).library);
   std::string found;
   const auto take = [&](const char* name) {
     if (*name != '(' && lua_rawequal(L, -1, value)) found = name;

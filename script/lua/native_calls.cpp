@@ -2,8 +2,9 @@
 
 #include <string_view>
 
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {
@@ -32,7 +33,8 @@ void put(lua_State* L, int argument, const std::string& text) {
 // Replaces the file argument by its stand-in, if it has one.
 void take_file(lua_State* L, int argument, FileUse use, const char* function) {
   if (lua_type(L, argument) != LUA_TSTRING) return;
-  const std::string path = lua_tostring(L, argument), used = edge(L).files.check(path, use, function);
+  const std::string path = lua_tostring(L, argument),
+                    used = binding_state(L).files.check(path, use, function);
   if (used != path) put(L, argument, used);
 }
 
@@ -91,7 +93,7 @@ int NativeCalls::call(lua_State* L) {
   auto& owner = *static_cast<NativeCalls*>(lua_touserdata(L, lua_upvalueindex(1)));
   const auto* name = static_cast<const char*>(lua_touserdata(L, lua_upvalueindex(2)));
   take_files(L, name);
-  if (edge(L).files.aside) take_command(L, name);
+  if (binding_state(L).files.aside) take_command(L, name);
   const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(3));
   const Mark mark(owner, name, script_line(L, 1));
   return function(L);

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
-#include "script/lua/state.h"
+#include "script/lua/guard.h"
+#include "script/lua/module_search.h"
 
 namespace lunagrad {
 namespace {
@@ -86,15 +87,15 @@ int search_project(lua_State* L) {
     fail("require: '", name, "' is no module's name in a sandbox");
   std::string path = name;
   std::replace(path.begin(), path.end(), '.', '/');
-  const FileLimits& files = edge(L).files;
+  const FileLimits& files = binding_state(L).files;
   const std::string& project = files.readable.at(0);
   std::string tried;
   for (const char* place : {"/", "/lua_modules/"}) {
     for (const char* ending : {".lua", "/init.lua"}) {
       const std::string file = project + place + path + ending;
       tried += "\n\tno file '" + file + "'";
-      if (const auto text = edge(L).modules.find(file); text != edge(L).modules.end()) {
-        if (edge(L).on_module) edge(L).on_module(file);
+      if (const auto text = binding_state(L).modules.find(file); text != binding_state(L).modules.end()) {
+        if (binding_state(L).on_module) binding_state(L).on_module(file);
         if (luaL_loadbufferx(L, text->second.data(), text->second.size(), ("@" + file).c_str(), "t") !=
             LUA_OK)
           return lua_error(L);
@@ -102,9 +103,9 @@ int search_project(lua_State* L) {
         return 2;
       }
       if (access(file.c_str(), R_OK) != 0) continue;
-      if (edge(L).on_module) edge(L).on_module(file);
+      if (binding_state(L).on_module) binding_state(L).on_module(file);
       files.check(file, FileUse::read, "require");
-      if (edge(L).on_module) edge(L).on_module(file);
+      if (binding_state(L).on_module) binding_state(L).on_module(file);
       load_file(L, file);
       push_string(L, file);
       return 2;
@@ -140,7 +141,7 @@ void open_sandbox_libraries(lua_State* L) {
 }
 
 void close_sandbox(lua_State* L) {
-  edge(L).files.limited = true;
+  binding_state(L).files.limited = true;
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "searchers");
   lua_pushcfunction(L, guard<search_project>);

@@ -1,10 +1,10 @@
-// The tables that give the sizes of a tensor, as x.shape does: lists that compare by their elements, print
-// them, and count negative positions from the end.
+#include "script/lua/size.h"
+
 #include <string>
 #include <string_view>
 
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 
 namespace lunagrad {
 namespace {

@@ -1,5 +1,6 @@
 #include "script/lua/source.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -9,9 +10,16 @@
 #include <memory>
 
 #include "runtime/core/error.h"
-#include "script/lua/state.h"
 
 namespace lunagrad {
+
+// In Lua's names of chunks '@' marks a file and '=' a literal name; any other name is the code itself.
+std::string chunk_name(const char* source) {
+  if (*source == '@' || *source == '=') return source + 1;
+  const std::string_view code = source;
+  const std::string_view line = code.substr(0, std::min(code.find('\n'), size_t(40)));
+  return "[string \"" + std::string(line) + (line.size() < code.size() ? "...\"]" : "\"]");
+}
 
 std::string read_script(const std::string& path) {
   std::error_code ignored;

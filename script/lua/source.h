@@ -1,5 +1,6 @@
 #pragma once
-// Reads the text of a script from its file, and compiles it without running it. Any thread.
+// The text of a script and the name of its chunk: reads the text from its file, and compiles it without
+// running it. Any thread.
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,8 @@
 
 namespace lunagrad {
 
+// The chunk's name as `error` shows it: "@dir/train.lua" -> "dir/train.lua".
+std::string chunk_name(const char* source);
 // The content of the file. Error of kind file when it cannot be read.
 std::string read_script(const std::string& path);
 // The source without a shebang line, which Lua skips only in files that it reads itself. The newline stays,

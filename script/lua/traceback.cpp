@@ -1,23 +1,22 @@
-// Source lines of a script: the line of a call, the line in an error's message, and the traceback of a failed
-// protected call.
-#include <cstdio>
-#include <cstdlib>
+#include "script/lua/traceback.h"
+
+#include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "runtime/core/memory_limit.h"
-#include "script/lua/edge.h"
-#include "script/lua/function.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/caught_error.h"
+#include "script/lua/guard.h"
 #include "script/lua/hint.h"
+#include "script/lua/missing.h"
+#include "script/lua/passed.h"
+#include "script/lua/script_line.h"
 #include "script/meta/library.h"
 
 namespace lunagrad {
 namespace {
-
-bool is_library(const char* source) {
-  const std::string& folder = library_directory();
-  return source[0] == '@' && std::string_view(source + 1).starts_with(folder) &&
-         source[1 + folder.size()] == '/';
-}
 
 // The value at the top of the stack as text.
 std::string error_text(lua_State* L) {
@@ -80,7 +79,7 @@ Frames read_frames(lua_State* L) {
   // An endless recursion is 200,000 levels deep. Reading all levels would take minutes.
   constexpr int kInner = 200, kOuter = 50;
   Frames frames;
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   lua_Debug frame;
   const int last = last_level(L);
   for (int level = 1; lua_getstack(L, level, &frame); ++level) {
@@ -141,7 +140,7 @@ void describe(lua_State* L, ScriptError& error) {
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
-  const CaughtError& raised = edge(L).last_error;  // raised by the engine or the library
+  const CaughtError& raised = binding_state(L).last_error;  // raised by the engine or the library
   if (const size_t at = error.message.rfind(raised.message);
       *raised.message && raised.kind == ErrorKind::value && at != std::string::npos)
     error.message.insert(at, module_path(L));
@@ -184,91 +183,16 @@ int call_noting_line(lua_State* L) {
 
 }  // namespace
 
-std::string memory_error(lua_State* L) {
-  std::string message = "not enough memory";
-  if (const size_t limit = edge(L).memory_limit)
-    message += text(" within the limit of ", limit >> 20, " MiB (--memory)");
-  return message;
-}
-
 std::string advised_message(lua_State* L) {
   ScriptError error;
   describe(L, error);
   return std::move(error.message);
 }
 
-const Chunk& Edge::chunk(const lua_Debug& frame) {
-  // Each name has two slots. A step runs lines of a dozen files, and with one slot each, two names that share
-  // it would evict each other at every call.
-  const size_t first = (reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size(), second = first ^ 1;
-  if (chunks[first].is(frame)) return chunks[first];
-  if (chunks[second].is(frame)) return chunks[second];
-  chunks[second] = chunks[first];
-  Chunk& cached = chunks[first];
-  cached.source = nullptr;
-  cached.file = intern(chunk_name(frame.source));
-  cached.library = is_library(frame.source);
-  cached.length = frame.srclen;
-  std::memcpy(cached.start, frame.source, std::min(frame.srclen, Chunk::kCompared));
-  cached.source = frame.source;
-  return cached;
-}
-
-// In Lua's names of chunks '@' marks a file and '=' a literal name; any other name is the code itself.
-std::string chunk_name(const char* source) {
-  if (*source == '@' || *source == '=') return source + 1;
-  const std::string_view code = source;
-  const std::string_view line = code.substr(0, std::min(code.find('\n'), size_t(40)));
-  return "[string \"" + std::string(line) + (line.size() < code.size() ? "...\"]" : "\"]");
-}
-
-SourceLine script_line(lua_State* L, int level) {
-  Edge& state = edge(L);
-  SourceLine innermost;
-  lua_Debug frame;
-  for (; lua_getstack(L, level, &frame); ++level) {
-    lua_getinfo(L, "Sl", &frame);
-    if (frame.currentline < 0) continue;
-    const Chunk& chunk = state.chunk(frame);
-    const SourceLine line{chunk.file, frame.currentline};
-    if (!chunk.library) return line;
-    if (!innermost.known()) innermost = line;
-  }
-  return innermost;
-}
-
-void mark_line(lua_State* L) { context().line = script_line(L, 1); }
-
-std::string position(lua_State* L) {
-  const SourceLine line = script_line(L);
-  return line.known() ? to_string(line) + ": " : std::string();
-}
-
-void CaughtError::copy(const std::exception& error) noexcept {
-  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  const auto* own = dynamic_cast<const Error*>(&error);
-  kind = own ? own->kind() : no_memory ? ErrorKind::memory : ErrorKind::value;
-  std::snprintf(message, sizeof message, "%s", no_memory ? "not enough memory" : error.what());
-}
-
-void raise(lua_State* L, const CaughtError& caught) {
-  lua_settop(L, std::min(lua_gettop(L), 1));  // keeps the first argument for describe_wrong_call()
-  edge(L).last_error = caught;
-  char place[512] = "";
-  try {
-    std::snprintf(place, sizeof place, "%s", position(L).c_str());
-  } catch (const std::bad_alloc&) {
-    // The message then has no position.
-  }
-  lua_pushfstring(L, "%s%s", place, caught.message);
-  lua_error(L);
-  std::abort();  // not reached
-}
-
 int traceback_call(lua_State* L, int arguments, int results, ScriptError& error) {
   error = {};
   failed_line = {};
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   state.last_error.message[0] = '\0';
   const int function = lua_gettop(L) - arguments;
   const Passed<ScriptError> passed(error);

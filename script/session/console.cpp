@@ -7,8 +7,9 @@
 #include "runtime/core/terminal_text.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
-#include "script/lua/function.h"
 #include "script/lua/guard.h"
+#include "script/lua/passed.h"
+#include "script/lua/script_line.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/core/tensor.h"
-#include "script/lua/state.h"
+#include "script/lua/traceback.h"
 
 namespace lunagrad {
 

@@ -5,8 +5,8 @@
 
 #include "runtime/core/terminal_text.h"
 #include "script/chunk/mistakes.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
 #include "script/session/impl.h"
@@ -18,7 +18,7 @@ void emit_output(lua_State* L, std::string text) {
   Event event{};
   event.kind = Event::Kind::output;
   // Output of a sandboxed script must not control the terminal; other scripts may print colours.
-  event.text = edge(L).files.limited ? terminal_text(text) : std::move(text);
+  event.text = binding_state(L).files.limited ? terminal_text(text) : std::move(text);
   Session::Impl::of(L).emit(std::move(event));
 }
 
@@ -107,7 +107,7 @@ int search_texts(lua_State* L) {
       const std::string_view code = without_shebang(check_string(L, -1, "require"));
       if (luaL_loadbufferx(L, code.data(), code.size(), ("@" + file).c_str(), "t") != LUA_OK)
         return lua_error(L);
-      if (edge(L).on_module) edge(L).on_module(file);
+      if (binding_state(L).on_module) binding_state(L).on_module(file);
       push_string(L, file);
       return 2;
     }
@@ -149,8 +149,8 @@ int report_test(lua_State* L) {
 
 void use_modules(lua_State* L, const Modules& modules) {
   if (modules.empty()) return;
-  if (edge(L).files.limited) {  // a sandbox searches without package.path
-    edge(L).modules = modules;
+  if (binding_state(L).files.limited) {  // a sandbox searches without package.path
+    binding_state(L).modules = modules;
     return;
   }
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);

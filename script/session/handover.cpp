@@ -9,7 +9,7 @@
 #include "script/inspect/without_listeners.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
-#include "script/lua/state.h"
+#include "script/lua/traceback.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
 #include "script/session/globals.h"

@@ -10,8 +10,10 @@
 #include "runtime/io/disk_limit.h"
 #include "runtime/tape/autocast.h"
 #include "script/chunk/mistakes.h"
+#include "script/guard/guard.h"
 #include "script/guard/run_limits.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/script_line.h"
 #include "script/lua/source.h"
 #include "script/run/order.h"
 #include "script/session/console.h"
@@ -379,7 +381,9 @@ void Session::Impl::begin_step() {
   }
 }
 
-Session::Impl& Session::Impl::of(lua_State* L) { return *static_cast<Impl*>(edge(L).safe_point_data); }
+Session::Impl& Session::Impl::of(lua_State* L) {
+  return *static_cast<Impl*>(binding_state(L).safe_point_data);
+}
 
 void Session::Impl::set_state(SessionState state, SourcePlace place) {
   if (!control_.set_state(state)) return;

@@ -4,9 +4,11 @@
 #include <iostream>
 
 #include "script/guard/run_limits.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/hint.h"
+#include "script/lua/script_line.h"
 #include "script/lua/source.h"
+#include "script/lua/state.h"
 #include "script/meta/python.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
@@ -48,7 +50,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
     if (current) current->remember_module(file);
   };
   lua_ = new_state(options);
-  FileLimits& files = edge(lua_).files;
+  FileLimits& files = binding_state(lua_).files;
   files.stand_ins = run.stand_ins;
   if (run.files_aside) files.aside = std::make_shared<FilesAside>(run.aside_folder);
   files.on_use = [&current](const std::string& path, FileUse use) {
@@ -64,7 +66,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
     for (const auto& [path, stand_in] : run.stand_ins) files.readable.push_back(stand_in);
     files.run_folder = [&current] { return current->folder() ? current->folder()->path() : std::string(); };
   }
-  Edge& state = edge(lua_);
+  BindingState& state = binding_state(lua_);
   state.deferral_refused = run.eager;
   if (run.leaks > 0) state.kept_functions = std::make_unique<std::map<int, KeptFunction>>();
   if (run.plan && !run.eager) {
@@ -125,7 +127,7 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
   const int status = traceback_call(L, int(arguments.size()), 0, error);
   if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;
   if (unwinding_) return Outcome::stopped;
-  if (status == LUA_OK && edge(L).plans_to_show > 0)
+  if (status == LUA_OK && binding_state(L).plans_to_show > 0)
     std::cerr << "No plan: --plan shows that of a step of lg.run.steps, and the script has none. f:explain() "
                  "is that "
                  "of a function of lg.compile.\n"
@@ -154,7 +156,7 @@ void ScriptState::watch_lines(lua_State* L) {
 
 bool ScriptState::at_new_line(lua_State* L, lua_Debug* at) const {
   lua_getinfo(L, "S", at);
-  const Chunk& chunk = edge(L).chunk(*at);
+  const Chunk& chunk = binding_state(L).chunk(*at);
   return !chunk.library && SourceLine{chunk.file, at->currentline} != left_line_;
 }
 

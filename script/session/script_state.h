@@ -7,8 +7,9 @@
 #include <string>
 
 #include "runtime/core/context.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/native_calls.h"
-#include "script/lua/state.h"
+#include "script/lua/traceback.h"
 #include "script/run/run.h"
 #include "script/session/current_run.h"
 

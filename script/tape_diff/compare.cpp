@@ -8,6 +8,7 @@
 
 #include "runtime/core/error.h"
 #include "script/run/record.h"
+#include "script/tape_diff/compare_graphs.h"
 #include "script/tape_diff/read.h"
 
 namespace lunagrad {

@@ -67,6 +67,4 @@ std::vector<size_t> by_time(const TapeDiff&, size_t most);
 // Forward and backward, in ns.
 double time_of(const TapeNode&);
 
-TapeDiff compare_tapes(TapeGraph a, TapeGraph b, const TapeDiffOptions&);
-
 }  // namespace lunagrad

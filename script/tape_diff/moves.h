@@ -1,10 +1,10 @@
 #pragma once
 // How far the values and gradients of matched nodes moved, and which of these moves follow from others. Pure;
 // any thread.
+#include <optional>
 #include <vector>
 
 #include "script/tape_diff/difference.h"
-#include "script/tape_diff/match.h"
 
 namespace lunagrad {
 

@@ -6,10 +6,10 @@
 #include "runtime/core/context.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
-#include "script/lua/function.h"
 #include "script/lua/guard.h"
+#include "script/lua/passed.h"
 #include "script/lua/source.h"
-#include "script/lua/state.h"
+#include "script/lua/traceback.h"
 #include "script/run/run.h"
 #include "script/time/footprint.h"
 

@@ -13,8 +13,9 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/memory_limit.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
 #include "script/lua/state.h"
+#include "script/lua/traceback.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/support/files.h"
 #include "tests/support/resident.h"

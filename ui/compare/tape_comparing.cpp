@@ -7,6 +7,7 @@
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/report/tape_diff_page.h"
+#include "script/tape_diff/compare_graphs.h"
 #include "script/tape_diff/read.h"
 #include "script/view/tape_json.h"
 

@@ -6,6 +6,8 @@
 
 #include "runtime/core/figures.h"
 #include "runtime/io/quoting.h"
+#include "ui/curves/dashes.h"
+#include "ui/curves/plot_frame.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/recorded.h"
 #include "ui/window/theme.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ui/base/name_filter.h"
-#include "ui/curves/plot.h"
+#include "ui/curves/plot_data.h"
 #include "ui/runs/curves.h"
 
 namespace lunagrad {

@@ -5,6 +5,7 @@
 
 #include "runtime/core/figures.h"
 #include "ui/base/counted.h"
+#include "ui/curves/dashes.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 

@@ -1,7 +1,10 @@
 #pragma once
 // The legend of a chart: the stroke, name and value of each line in a given number of rows, and a popup list
 // of all lines if these do not suffice. A click hides or shows a line. Private to the plot.
-#include "ui/curves/plot.h"
+#include <string>
+#include <vector>
+
+#include "ui/curves/plot_data.h"
 
 namespace lunagrad {
 

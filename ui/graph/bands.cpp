@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/graph/canvas_view.h"
+#include "ui/graph/canvas.h"
+#include "ui/graph/measures.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/graph/canvas_view.h"
+#include "ui/graph/measures.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

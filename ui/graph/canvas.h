@@ -147,7 +147,16 @@ class GraphCanvas {
 
  private:
   enum class Fit { none, whole, end, if_legible };
-  struct View;
+  // The data that one frame is drawn from.
+  struct View {
+    ImDrawList* list;
+    const CanvasGraph& graph;
+    const Colors& colors;
+    const Marks& marks;
+    ImVec2 min, max;
+    GraphGrid::Area area;  // the same in sheet coordinates
+    const FarView* far;    // null: draw everything
+  };
   void fit(const CanvasGraph&, ImVec2 min, ImVec2 size);
   const FarView* far_view(const CanvasGraph&) const;
   ImVec2 to_screen(GraphPoint p) const { return {origin_.x + p.x * zoom_, origin_.y + p.y * zoom_}; }

@@ -7,6 +7,7 @@
 
 #include "runtime/core/figures.h"
 #include "ui/base/counted.h"
+#include "ui/curves/dashes.h"
 #include "ui/curves/distribution_map.h"
 #include "ui/curves/flow_chart.h"
 #include "ui/curves/plot.h"

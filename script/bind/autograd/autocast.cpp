@@ -3,8 +3,11 @@
 
 #include "runtime/core/dtype_names.h"
 #include "runtime/tape/finite.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -85,16 +88,6 @@ constexpr luaL_Reg kFunctions[] = {{"autocast", guard<autocast>},
                                    {nullptr, nullptr}};
 
 }  // namespace
-
-Guard check_guard(lua_State* L, int argument, const char* function) {
-  if (lua_isboolean(L, argument)) return lua_toboolean(L, argument) ? Guard::op : Guard::off;
-  const std::string_view level = check_string(L, argument, function);
-  if (level == "off") return Guard::off;
-  if (level == "step") return Guard::step;
-  if (level == "op") return Guard::op;
-  bad_argument(L, argument, function,
-               "one of 'off', 'step', 'op' expected, got '" + std::string(level) + "'");
-}
 
 void bind_autocast(lua_State* L, int core, int) {
   lua_pushvalue(L, core);

@@ -5,8 +5,10 @@
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "runtime/vmap/levels.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {

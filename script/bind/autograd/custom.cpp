@@ -8,9 +8,12 @@
 #include "runtime/tape/checkpoint.h"
 #include "runtime/tape/node.h"
 #include "runtime/tape/unsharded.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/function.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {
@@ -378,12 +381,12 @@ void collect_since(lua_State* L, size_t before) {
 class UseModules {
  public:
   UseModules(lua_State* L, int reference)
-      : edge_(edge(L)), previous_(std::exchange(edge_.called_modules, reference)) {}
-  ~UseModules() { edge_.called_modules = previous_; }
+      : state_(binding_state(L)), previous_(std::exchange(state_.called_modules, reference)) {}
+  ~UseModules() { state_.called_modules = previous_; }
   UseModules(const UseModules&) = delete;
 
  private:
-  Edge& edge_;
+  BindingState& state_;
   int previous_;
 };
 
@@ -454,7 +457,7 @@ int checkpoint(lua_State* L) {
   const auto call = std::make_shared<LuaFunction>(L, -1);
   lua_pop(L, 1);
   // Nested checkpoints share a table, because recomputing the outer checkpoint runs the inner ones again.
-  if (const int outer = edge(L).called_modules; outer != LUA_NOREF)
+  if (const int outer = binding_state(L).called_modules; outer != LUA_NOREF)
     lua_rawgeti(L, LUA_REGISTRYINDEX, outer);
   else
     lua_newtable(L);
@@ -491,22 +494,6 @@ constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
                                    {nullptr, nullptr}};
 
 }  // namespace
-
-void remember_module(lua_State* L, int index) {
-  const int reference = edge(L).called_modules;
-  if (reference == LUA_NOREF || !lua_istable(L, index)) return;
-  lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
-  lua_pushvalue(L, index);
-  if (lua_rawget(L, -2) == LUA_TNIL) {
-    lua_pushvalue(L, index);
-    lua_pushliteral(L, "training");
-    lua_rawget(L, index);
-    lua_pushboolean(L, lua_toboolean(L, -1));
-    lua_replace(L, -2);
-    lua_rawset(L, -4);
-  }
-  lua_pop(L, 2);
-}
 
 void bind_custom(lua_State* L, int core, int) {
   lua_pushvalue(L, core);

@@ -4,9 +4,13 @@
 #include "runtime/tape/grad_store.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/function.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -44,7 +48,7 @@ BackwardArguments read_backward(lua_State* L, const char* name) {
 
 int backward_from(lua_State* L) {
   const BackwardArguments read = read_backward(L, "backward");
-  if (!waiting_queue) collect_dropped(L, edge(L));
+  if (!waiting_queue) collect_dropped(L, binding_state(L));
   mark_line(L);
   backward(read.root, read.seed, read.options);
   add_pressure(L, 0);

@@ -6,8 +6,11 @@
 #include "runtime/core/memory_limit.h"
 #include "runtime/io/filter.h"
 #include "runtime/io/tape_dot.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -195,7 +198,7 @@ int tape_to_json(lua_State* L) {
 // t:svg(path): writes a picture, drawn by Graphviz.
 int tape_to_svg(lua_State* L) {
   const std::string path(check_string(L, 2, "svg"));
-  if (edge(L).files.limited)
+  if (binding_state(L).files.limited)
     fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
   lua_settop(L, 2);
   const FilterRun run = run_filter("dot", {"-Tsvg", "-o" + path}, dot_of(L, "svg"));

@@ -8,8 +8,11 @@
 #include "runtime/io/png.h"
 #include "runtime/io/prefetch.h"
 #include "runtime/ops.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -19,7 +22,7 @@ constexpr UserType<const BatchPlan> kPlan("lunagrad.BatchPlan", "plan of batches
 constexpr UserType<Prefetch> kPrefetch("lunagrad.Prefetch", "pass of batches");
 
 std::string readable_path(lua_State* L, int index) {
-  return edge(L).files.check(std::string(check_string(L, index, "data")), FileUse::read, "data");
+  return binding_state(L).files.check(std::string(check_string(L, index, "data")), FileUse::read, "data");
 }
 
 // --- plans ---

@@ -15,8 +15,11 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "script/bind/data/files.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 
 namespace lunagrad {
 
@@ -25,7 +28,7 @@ void push_loaded(lua_State* L, const Tensor& x) { push_result(L, to(x, *context(
 std::string check_path(lua_State* L, const char* function, FileUse use) {
   const std::string_view path = check_string(L, 1, function);
   if (path.empty() || path.find('\0') != std::string_view::npos) bad_argument(L, 1, function, "not a path");
-  return edge(L).files.check(std::string(path), use, function);
+  return binding_state(L).files.check(std::string(path), use, function);
 }
 
 void push_named_tensors(lua_State* L, const NamedTensors& tensors) {

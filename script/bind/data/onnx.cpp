@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "script/bind/data/files.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 #include "script/onnx/export.h"
 #include "script/onnx/reader.h"
 
@@ -131,7 +133,7 @@ int read_onnx(lua_State* L) {
   constexpr const char* kReader = "io.onnx_import";
   const std::string path = check_path(L, kReader, FileUse::read);
   const onnx_import::Model model = onnx_import::read_model(
-      path, [&](const std::string& other) { edge(L).files.check(other, FileUse::read, kReader); });
+      path, [&](const std::string& other) { binding_state(L).files.check(other, FileUse::read, kReader); });
   luaL_checkstack(L, 8, kReader);
   lua_createtable(L, 0, 6);
   push_string(L, model.name);

@@ -8,7 +8,7 @@
 #include "runtime/ops.h"
 #include "script/bind/data/files.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 
 namespace lunagrad {
 namespace {

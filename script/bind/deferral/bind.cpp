@@ -4,8 +4,10 @@
 #include "runtime/deferral/explain.h"
 #include "script/bind/deferral/captured_function.h"
 #include "script/bind/deferral/queue.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -33,7 +35,7 @@ int defer(lua_State* L) {
   const std::shared_ptr<Compiled> held = kCompiled.check(L, 1, "compile");
   Compiled& compiled = *held;
   check_callable(L, 2, "compile");
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   const bool outside = state.deferral == Deferral::off || context().queue;
   compiled.planned_outside = outside;
   if (outside || (state.deferral != Deferral::always && !compiled.trials.wants_step())) {
@@ -70,7 +72,7 @@ int explain_plan(lua_State* L) {
 // set_deferred(on). true: every step of lg.run.steps defers its calls, not only the steps that gain by it.
 // false: nothing is deferred, in functions of lg.compile either.
 int set_deferred(lua_State* L) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   const bool on = check_boolean(L, 1, "set_deferred");
   if (state.deferral_refused) return 0;
   if (state.queue) state.queue->calls.compute();

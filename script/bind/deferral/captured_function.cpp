@@ -9,8 +9,9 @@
 #include "runtime/deferral/explain.h"
 #include "script/bind/deferral/queue.h"
 #include "script/bind/deferral/values.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -74,7 +75,7 @@ void forget_all(lua_State* L, CapturedFunction& captured) {
 }
 
 // Whether calls may be recorded or run without Lua now: no viewer or setting needs the single calls.
-bool may_capture(const Edge& state) {
+bool may_capture(const BindingState& state) {
   const Context& ctx = context();
   return state.deferral != Deferral::off && !state.recorder && !(ctx.trace && ctx.trace->sees_calls()) &&
          ctx.guard == Guard::off && !ctx.checkpoint && !ctx.autocast && !ctx.read_only;
@@ -98,7 +99,9 @@ bool training_flag(lua_State* L, int index) {
 class StepRecorder {
  public:
   StepRecorder(lua_State* L, Recorded& into, const TensorList& arguments, const TensorList& leaves)
-      : state_(edge(L)), into_(into), outer_queue_(std::exchange(context().queue, &queue_of(state_).calls)) {
+      : state_(binding_state(L)),
+        into_(into),
+        outer_queue_(std::exchange(context().queue, &queue_of(state_).calls)) {
     into_.recording = std::make_unique<Recording>(arguments, leaves);
     lua_newtable(L);
     modules_ = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -136,7 +139,7 @@ class StepRecorder {
   }
 
  private:
-  Edge& state_;
+  BindingState& state_;
   Recorded& into_;
   CallQueue* outer_queue_;
   int modules_ = LUA_NOREF, outer_modules_ = LUA_NOREF;
@@ -148,7 +151,7 @@ namespace {
 // _live(fn, ...): calls fn(...). If the enclosing call is captured, Lua makes this call in every run.
 int live(lua_State* L) {
   check_callable(L, 1, "compile");
-  StepRecorder* const recorder = edge(L).recorder;
+  StepRecorder* const recorder = binding_state(L).recorder;
   const int count = lua_gettop(L) - 1;
   if (!recorder) {
     lua_call(L, count, LUA_MULTRET);
@@ -176,13 +179,13 @@ int live(lua_State* L) {
 
 // _capturing_graph() -> whether a call is being recorded, so that no value may be read
 int is_capturing(lua_State* L) {
-  lua_pushboolean(L, edge(L).recorder != nullptr);
+  lua_pushboolean(L, binding_state(L).recorder != nullptr);
   return 1;
 }
 
 // _refuse_capture(why): forbids to capture the call that is being recorded, if there is one.
 int refuse_capture(lua_State* L) {
-  if (StepRecorder* const recorder = edge(L).recorder)
+  if (StepRecorder* const recorder = binding_state(L).recorder)
     recorder->into().recording->refuse(std::string(check_string(L, 1, "refuse")));
   return 0;
 }
@@ -353,7 +356,7 @@ std::unique_ptr<Recorded> record(lua_State* L, const CapturedFunction& captured,
     ~Unref() {
       if (!done) forget(L, recorded);
     }
-  } unref{edge(L).main, recorded};
+  } unref{binding_state(L).main, recorded};
   References kept(L, -1);
   lua_rawgeti(L, LUA_REGISTRYINDEX, captured.function);
   TensorList tensors;
@@ -368,7 +371,7 @@ std::unique_ptr<Recorded> record(lua_State* L, const CapturedFunction& captured,
       recorded->results.push_back(pattern_of(L, i, kept, *recorded->recording));
     // Compute before the recording ends, so that memory is freed in between. A plan reuses memory as the
     // queue does.
-    compute_queue(L, queue_of(edge(L)).calls);
+    compute_queue(L, queue_of(binding_state(L)).calls);
     recorder.end();
     note_modules(L, recorder, *recorded, kept);
   }
@@ -484,7 +487,7 @@ int run_captured(lua_State* L) {
     give_up(L, captured, "");
     captured.recordings = captured.captures = 0;
   }
-  if (!captured.refused.empty() || !may_capture(edge(L))) return run_script(L, captured);
+  if (!captured.refused.empty() || !may_capture(binding_state(L))) return run_script(L, captured);
   for (size_t i = 0; i < captured.plans.size(); ++i) {
     Recorded& plan = *captured.plans[i];
     const bool due = plan.runs % kRunsBetweenChecks == kRunsBetweenChecks - 1;
@@ -515,8 +518,8 @@ int capture(lua_State* L) {
   check_callable(L, 1, "compile");
   lua_pushvalue(L, 1);
   const int function = luaL_ref(L, LUA_REGISTRYINDEX);
-  const auto free = [alive = edge(L).alive](CapturedFunction* captured) {
-    if (const Edge* const state = *alive) forget_all(state->main, *captured);
+  const auto free = [alive = binding_state(L).alive](CapturedFunction* captured) {
+    if (const BindingState* const state = *alive) forget_all(state->main, *captured);
     delete captured;
   };
   kCaptured.push(L, std::shared_ptr<CapturedFunction>(new CapturedFunction{.function = function}, free));

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "runtime/deferral/explain.h"
+#include "script/lua/garbage.h"
 
 namespace lunagrad {
 namespace {
@@ -17,7 +18,7 @@ constexpr double kByteInCache = 0.02, kByteInMemory = 0.1, kByteOnGpu = 0.001;
 constexpr double kJoinOnCpu = -150, kJoinOnGpu = 2000;  // per call that joined a group
 constexpr int kStepsBetweenTrials = 200;
 
-void show_plan(Edge& state) {
+void show_plan(BindingState& state) {
   state.plans_to_show = 0;
   std::cerr << "Plan of a step: " << explain(*state.queue->calls.report()) << std::flush;
 }
@@ -42,21 +43,21 @@ void Trials::judge(const QueueReport& report, bool on_cpu) {
   if (gain < kPlan + deferred * (on_cpu ? kDeferredOnCpu : kDeferredOnGpu)) eager_ = kStepsBetweenTrials;
 }
 
-StepQueue& queue_of(Edge& state) {
+StepQueue& queue_of(BindingState& state) {
   if (!state.queue) {
     state.queue = std::make_shared<StepQueue>();
     state.queue->calls.free_memory_with([alive = state.alive] {
-      if (Edge* const open = *alive) collect_everything(open->main);
+      if (BindingState* const open = *alive) collect_everything(open->main);
     });
     state.queue->calls.drop_garbage_with([alive = state.alive] {
-      if (Edge* const open = *alive) collect_under_pressure(open->main, *open);
+      if (BindingState* const open = *alive) collect_under_pressure(open->main, *open);
     });
   }
   return *state.queue;
 }
 
 void compute_queue(lua_State* L, CallQueue& queue) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   const uint64_t pending = queue.pending_bytes();
   if (pending >= state.pressure.most_bytes && !collect_dropped(L, state, pending))
     collect_under_pressure(L, state);
@@ -64,7 +65,7 @@ void compute_queue(lua_State* L, CallQueue& queue) {
 }
 
 std::shared_ptr<const QueueReport> leave_step(lua_State* L) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   if (!state.queue) return nullptr;
   CallQueue& calls = state.queue->calls;
   if (context().queue == &calls) {
@@ -77,18 +78,18 @@ std::shared_ptr<const QueueReport> leave_step(lua_State* L) {
 }
 
 bool defers_steps(lua_State* L) {
-  const Edge& state = edge(L);
+  const BindingState& state = binding_state(L);
   return state.deferral == Deferral::always ||
          (state.deferral == Deferral::automatic && state.queue && state.queue->trials.gains());
 }
 
 void end_steps(lua_State* L) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   if (state.queue && state.plans_to_show > 0) show_plan(state);
 }
 
 void enter_step(lua_State* L) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   if (state.deferral == Deferral::off) return;
   StepQueue& queue = queue_of(state);
   if (state.deferral != Deferral::always && !queue.trials.wants_step()) return;

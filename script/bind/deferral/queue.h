@@ -2,7 +2,7 @@
 // The queue of a Lua state's deferred calls, and the choice of steps whose calls are deferred. For the
 // state's thread.
 #include "runtime/deferral/call_queue.h"
-#include "script/lua/edge.h"
+#include "script/lua/binding_state.h"
 
 namespace lunagrad {
 
@@ -27,7 +27,7 @@ struct StepQueue {
 };
 
 // Made at the first use.
-StepQueue& queue_of(Edge&);
+StepQueue& queue_of(BindingState&);
 
 // Computes the queue. First frees large tensors that the script dropped: their results need not be written.
 void compute_queue(lua_State*, CallQueue&);

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "runtime/tape/node.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 
 namespace lunagrad {
 namespace {
@@ -61,7 +61,7 @@ class Finder {
     lua_Debug about;
     lua_pushvalue(L_, index);
     lua_getinfo(L_, ">S", &about);
-    if (edge(L_).chunk(about).library || !seen_.insert(lua_topointer(L_, index)).second) return;
+    if (binding_state(L_).chunk(about).library || !seen_.insert(lua_topointer(L_, index)).second) return;
     const int owner = kept_.keep(index);
     for (int n = 1;; ++n) {
       const char* const name = lua_getupvalue(L_, index, n);

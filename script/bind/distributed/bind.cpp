@@ -9,9 +9,12 @@
 #include "runtime/tape/leaf_notes.h"
 #include "runtime/tape/tape.h"
 #include "runtime/tape/unsharded.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/function.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -204,7 +207,7 @@ int init(lua_State* L) {
     if (lua_getfield(L, LUA_REGISTRYINDEX, "lunagrad.world") == LUA_TNIL) note_opened(L, false);
     return 0;
   }
-  if (edge(L).files.limited) fail("init: a sandboxed script runs alone");
+  if (binding_state(L).files.limited) fail("init: a sandboxed script runs alone");
   dist::WorldOptions options;
   options.patience = check_number(L, 1, "init");
   if (!(options.patience > 0)) fail("init: timeout ", options.patience, " is not above 0 seconds");

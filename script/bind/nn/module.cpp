@@ -5,8 +5,12 @@
 #include "runtime/ops.h"
 #include "runtime/tape/replace.h"
 #include "script/bind/surgery/bind.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {
@@ -41,7 +45,7 @@ int call_module(lua_State* L) {
   constexpr int kModule = 1, kSeen = 2;  // kModule takes the label's place, so that both stay on the stack
   constexpr int kCalled = 3;             // where the module is before that
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
-  if (edge(L).called_modules != LUA_NOREF) [[unlikely]]
+  if (binding_state(L).called_modules != LUA_NOREF) [[unlikely]]
     remember_module(L, kCalled);
   luaL_checktype(L, kCalled, LUA_TTABLE);
   lua_pushvalue(L, kCalled);

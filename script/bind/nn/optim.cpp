@@ -8,8 +8,11 @@
 #include "runtime/ops.h"
 #include "runtime/optimizer/rules.h"
 #include "runtime/tape/used_gradients.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
 #include "script/session/impl.h"
 
@@ -157,7 +160,7 @@ int stepped(lua_State* L) {
   const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
   StepList& list = *held;
   if (!list.params.empty()) list.last_id = list.params.front().detach().id();
-  if (!edge(L).safe_point_data) return 0;
+  if (!binding_state(L).safe_point_data) return 0;
   const auto first = std::find_if(list.params.begin(), list.params.end(),
                                   [](const Tensor& x) { return x.grad().defined(); });
   if (first != list.params.end() && use_gradient(*first))
@@ -193,7 +196,7 @@ int used_gradients(lua_State* L) {
 
 // stepped_in_vain(): an optimizer has made its step although no parameter had a gradient.
 int stepped_in_vain(lua_State* L) {
-  if (edge(L).safe_point_data)
+  if (binding_state(L).safe_point_data)
     Session::Impl::of(L).warn_once(
         L,
         "no parameter has a gradient, so the step changed nothing; loss:backward() makes them, after "

@@ -1,7 +1,10 @@
 // Binds lg.host: the tensors, functions and ops of the C++ program around the session.
 #include "runtime/ops.h"
+#include "script/bind/tensor/ops.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
 

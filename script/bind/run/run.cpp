@@ -6,9 +6,11 @@
 #include "runtime/io/disk_limit.h"
 #include "runtime/io/safetensors.h"
 #include "script/bind/deferral/queue.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/guard.h"
+#include "script/lua/script_line.h"
+#include "script/lua/state.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
 
@@ -233,7 +235,7 @@ int find_checkpoint(lua_State* L) {
   Run& run = session(L).run();
   const bool asked = lua_isnoneornil(L, 1);
   const std::string place = asked ? run.options().resume : std::string(check_string(L, 1, "resume"));
-  if (!asked) edge(L).files.check(place, FileUse::read, "run.resume");
+  if (!asked) binding_state(L).files.check(place, FileUse::read, "run.resume");
   const std::string found = place.empty() ? "" : run.find_checkpoint(place);
   if (asked && !place.empty() && found.empty())
     fail_as(ErrorKind::file, "--resume ", place, ": there is no checkpoint in this folder");
@@ -248,7 +250,7 @@ int find_checkpoint(lua_State* L) {
 // _has_checksums(path): whether the checkpoint has checksums, so that damage is noticed.
 int has_checksums(lua_State* L) {
   const std::string path(check_string(L, 1, "resume"));
-  edge(L).files.check(path, FileUse::read, "run.resume");
+  binding_state(L).files.check(path, FileUse::read, "run.resume");
   lua_pushboolean(L, describe_safetensors(path).has_checksums);
   return 1;
 }
@@ -256,7 +258,7 @@ int has_checksums(lua_State* L) {
 // _checkpoints_before(path) -> list of the checkpoints of the same run before this one, newest first
 int list_checkpoints_before(lua_State* L) {
   const std::string path(check_string(L, 1, "resume"));
-  edge(L).files.check(path, FileUse::read, "run.resume");
+  binding_state(L).files.check(path, FileUse::read, "run.resume");
   const std::vector<std::string> before = session(L).run().checkpoints_before(path);
   lua_createtable(L, int(before.size()), 0);
   for (size_t i = 0; i < before.size(); ++i) {
@@ -270,7 +272,7 @@ int list_checkpoints_before(lua_State* L) {
 int resume_at(lua_State* L) {
   Run::Checkpoint checkpoint;
   checkpoint.path = check_string(L, 1, "resume");
-  edge(L).files.check(checkpoint.path, FileUse::read, "run.resume");
+  binding_state(L).files.check(checkpoint.path, FileUse::read, "run.resume");
   checkpoint.step = check_integer(L, 2, "resume");
   checkpoint.seconds = check_number(L, 3, "resume");
   check_table(L, 4, "resume");
@@ -336,7 +338,7 @@ int remove_checkpoint(lua_State* L) {
 
 // Error when a sandboxed script named this folder but may not change it.
 void check_folder(lua_State* L, const std::filesystem::path& folder) {
-  const FileLimits& files = edge(L).files;
+  const FileLimits& files = binding_state(L).files;
   if (files.limited && !files.aside) files.check(folder.string(), FileUse::write, "checkpoint");
 }
 
@@ -374,7 +376,7 @@ int keep_shards(lua_State* L) {
 int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 2);
-  edge(L).states = luaL_ref(L, LUA_REGISTRYINDEX);
+  binding_state(L).states = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_setfield(L, LUA_REGISTRYINDEX, kStates);
   return 0;
 }

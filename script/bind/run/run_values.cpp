@@ -2,7 +2,6 @@
 // DataLoader call.
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/guard.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"

@@ -5,9 +5,11 @@
 
 #include "runtime/core/hash.h"
 #include "runtime/ops.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+#include "script/lua/size.h"
 
 namespace lunagrad {
 namespace {
@@ -107,7 +109,7 @@ int script_locals(lua_State* L) {
   add_locals(L, L);
   lua_State* const script = seen_script(L);
   if (script) add_locals(L, script);
-  lua_State* const main = edge(L).main;
+  lua_State* const main = binding_state(L).main;
   if (main != L && main != script) add_locals(L, main);
   return 1;
 }

@@ -4,7 +4,7 @@
 #include "runtime/io/png.h"
 #include "script/bind/data/files.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/guard.h"
 
 namespace lunagrad {
 namespace {

@@ -10,8 +10,12 @@
 #include "runtime/core/script_numbers.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 
 namespace lunagrad {
 namespace {

@@ -1,12 +1,19 @@
 // The fields of a tensor: `x.name` is a method or one of the fields. Any other name is an Error, so that a
 // misspelt name does not read as nil.
 // x.T, x.mT, x.mH and x.H; the last two are conjugated for complex numbers.
+#include "script/bind/tensor/fields.h"
+
 #include "runtime/batching/batched.h"
 #include "runtime/ops.h"
 #include "runtime/tape/replace.h"
 #include "runtime/tape/tape.h"
+#include "script/bind/tensor/index.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
+#include "script/lua/size.h"
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"
 

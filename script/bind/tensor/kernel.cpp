@@ -4,8 +4,11 @@
 #include <map>
 
 #include "runtime/core/user_kernel.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
@@ -33,7 +36,7 @@ void each_item(lua_State* L, int table, const char* name, F&& visit) {
 int new_kernel(lua_State* L) {
   constexpr const char* kName = "kernel";
   // A shader can access any address. On a device that runs on the CPU, that is the memory of this process.
-  if (edge(L).files.limited) fail("kernel: a sandboxed script cannot bring a shader of its own");
+  if (binding_state(L).files.limited) fail("kernel: a sandboxed script cannot bring a shader of its own");
   KernelSource source;
   source.name = check_string(L, 1, kName);
   source.glsl = check_string(L, 2, kName);

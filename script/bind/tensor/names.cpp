@@ -1,7 +1,8 @@
 // Functions of lunagrad.core that suggest the name that was probably meant. Only the Lua library calls them.
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
-#include "script/lua/hint.h"
+#include "script/lua/guard.h"
+#include "script/lua/traceback.h"
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"
 

@@ -1,15 +1,20 @@
 // Binds every op from its record. A call takes the arguments in the order of the signature, then optionally a
 // table of arguments by name, and returns one result for each output. An op is a function of lunagrad.core
 // and a method of Tensor.
-#include "runtime/ops.h"
+#include "script/bind/tensor/ops.h"
 
 #include <cstring>
 
 #include "runtime/batching/batched.h"
 #include "runtime/core/in_place.h"
+#include "runtime/ops.h"
 #include "script/bind/tensor/called_as.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -569,7 +574,7 @@ void bind_ops(lua_State* L, int core, int methods) {
                                                   {"__bnot", "bitwise_not"},
                                                   {"__shl", "bitwise_left_shift"},
                                                   {"__shr", "bitwise_right_shift"}};
-  lua_rawgeti(L, LUA_REGISTRYINDEX, edge(L).tensor_metatable);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, binding_state(L).tensor_metatable);
   for (const auto& [event, op] : kOperators) {
     const Signature* const signature = find_signature(op);
     if (!signature) continue;

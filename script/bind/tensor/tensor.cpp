@@ -6,9 +6,15 @@
 #include "runtime/core/in_place.h"
 #include "runtime/ops.h"
 #include "script/bind/tensor/called_as.h"
+#include "script/bind/tensor/fields.h"
 #include "script/bind/tensor/print.h"
+#include "script/lua/binding_state.h"
+#include "script/lua/bindings.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
+#include "script/lua/guard.h"
+#include "script/lua/script_line.h"
+#include "script/lua/size.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -169,7 +175,7 @@ int length(lua_State* L) {
 // Warns once per run when a script compares two tensors with ==, which probably should compare their
 // elements.
 void warn_of_identity(lua_State* L) {
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   lua_Debug caller;
   if (!state.safe_point_data || !lua_getstack(L, 1, &caller)) return;
   lua_getinfo(L, "S", &caller);
@@ -442,7 +448,7 @@ void bind_tensor(lua_State* L, int core, int methods) {
   lua_pushvalue(L, methods);
   lua_setfield(L, core, "methods");
 
-  Edge& state = edge(L);
+  BindingState& state = binding_state(L);
   lua_newtable(L);
   luaL_setfuncs(L, kEvents, 0);
   set_field_events(L, methods);

@@ -24,6 +24,7 @@
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"
 #include "script/cli/ranks/rank_warnings.h"
+#include "script/guard/guard.h"
 #include "script/guard/run_limits.h"
 #include "script/run/json.h"
 

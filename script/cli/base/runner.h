@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "script/cli/base/progress.h"
-#include "script/guard/guard.h"
+#include "script/guard/guard_limits.h"
 #include "script/session.h"
 
 namespace lunagrad {

@@ -15,7 +15,6 @@
 #include "script/cli/command/all.h"
 #include "script/cli/command/open.h"
 #include "script/guard/guard.h"
-#include "script/lua/state.h"
 #include "script/meta/library.h"
 
 extern char** environ;

@@ -33,6 +33,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "script/guard/guard.h"
+#include "script/guard/places.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitizers.h"
 

@@ -7,6 +7,7 @@
 #include "folders.h"
 #include "runtime/core/context.h"
 #include "script/lua/state.h"
+#include "script/lua/traceback.h"
 
 using namespace lunagrad;
 

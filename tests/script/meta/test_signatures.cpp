@@ -8,7 +8,6 @@
 #include "runtime/core/context.h"
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
 #include "script/lua/state.h"
 #include "script/meta/signature.h"
 #include "tests/samples/samples.h"

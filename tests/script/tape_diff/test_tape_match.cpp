@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "script/tape_diff/difference.h"
+#include "script/tape_diff/compare_graphs.h"
 #include "script/tape_diff/match.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"

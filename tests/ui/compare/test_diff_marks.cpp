@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "script/tape_diff/compare_graphs.h"
 #include "script/tape_diff/read.h"
 #include "script/view/tape_json.h"
 #include "tests/ui/tapes.h"

@@ -10,6 +10,7 @@
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 #include "ui/curves/plot.h"
+#include "ui/curves/plot_frame.h"
 #include "ui/window/theme.h"
 
 using namespace lunagrad;

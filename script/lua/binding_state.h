@@ -4,6 +4,7 @@
 // close_state.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <lua.hpp>
@@ -11,13 +12,9 @@
 #include <memory>
 #include <string>
 
-#include "runtime/core/context.h"
-#include "runtime/core/error.h"
 #include "runtime/core/trace.h"
-#include "runtime/core/waiting.h"
 #include "script/files/file_limits.h"
-#include "script/lua/guard.h"
-#include "script/lua/state.h"
+#include "script/lua/caught_error.h"
 
 namespace lunagrad {
 
@@ -31,6 +28,8 @@ struct Chunk {
   uint32_t file = 0;     // interned
   bool library = false;  // part of the bundled library
 
+  // Becomes the chunk of the frame. If that throws, it is the chunk of none.
+  void read(const lua_Debug& frame);
   bool is(const lua_Debug& frame) const {
     return source == frame.source && length == frame.srclen &&
            std::memcmp(start, source, std::min(length, kCompared)) == 0;
@@ -66,7 +65,10 @@ class StepRecorder;
 // the steps of lg.run.steps that become faster by it. always: in these functions and in all steps.
 enum class Deferral : uint8_t { off, automatic, always };
 
-struct Edge {
+// A function that is called after every op of the script: the session's safe point. It may raise a Lua error.
+using SafePoint = void (*)(lua_State*, void* data);
+
+struct BindingState {
   lua_State* main = nullptr;
   int tensor_metatable = LUA_NOREF;  // registry reference
   size_t memory_limit = 0;           // bytes of Lua's heap and the tensors together, 0 = no limit
@@ -93,99 +95,35 @@ struct Edge {
   StepRecorder* recorder = nullptr;
   CaughtError last_error;  // the last engine Error that became a Lua error
   std::array<Chunk, 64> chunks;
-  // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
-  std::shared_ptr<Edge*> alive;
+  // Points to this BindingState while the state is open, then to null. Callbacks that outlive the state check
+  // it.
+  std::shared_ptr<BindingState*> alive;
   std::map<std::string, std::string> modules;  // of a sandboxed script: sources to use instead of these files
 
-  const Chunk& chunk(const lua_Debug&);  // the chunk of a frame; cached
+  // The chunk of a frame; cached. Each name has two slots. A step runs lines of a dozen files, and with one
+  // slot each, two names that share it would evict each other at every call.
+  const Chunk& chunk(const lua_Debug& frame) {
+    const size_t first = (reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size(), second = first ^ 1;
+    if (chunks[first].is(frame)) return chunks[first];
+    if (chunks[second].is(frame)) return chunks[second];
+    chunks[second] = chunks[first];
+    chunks[first].read(frame);
+    return chunks[first];
+  }
 };
 
-inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
-
-void collect_under_pressure(lua_State*, Edge&);
-// A full collection before a backward pass, or before a queue is computed: frees the tensors that the script
-// dropped, of any generation. `pending`: bytes that the queue will allocate. Does nothing and returns false
-// when the tensors have grown by less than 16 MiB since the last full collection, or when collections would
-// take more than a 32nd of the time.
-bool collect_dropped(lua_State*, Edge&, size_t pending = 0);
-// Collects the young garbage if there is enough of it. Results of deferred calls have no memory yet, and only
-// a full collection finds a value that survived two collections. So the garbage of deferred calls is
-// collected once, before they are computed.
-inline void relieve_pressure(lua_State* L, Edge& state) {
-  if (state.pressure.due() && !waiting_queue) [[unlikely]]
-    collect_under_pressure(L, state);
-}
-// Accounts for a new Lua value that holds `bytes` of elements.
-inline void add_pressure(lua_State* L, size_t bytes) {
-  Edge& state = edge(L);
-  relieve_pressure(L, state);  // for values that no op made
-  state.pressure.bytes += bytes;
-  ++state.pressure.handles;
+inline BindingState& binding_state(lua_State* L) {
+  return **static_cast<BindingState**>(lua_getextraspace(L));
 }
 
-// Runs a full garbage collection, which frees the tensors that the script no longer references, and frees the
-// unused blocks of the devices.
-void collect_everything(lua_State*);
-
-// Runs f, which runs an op. When the engine is out of memory, runs f again after collect_everything. f must
-// be repeatable after it throws; the Lua stack and the generator are as before on the second run.
-template <class F>
-void with_memory_retry(lua_State* L, F&& f) {
-  relieve_pressure(L, edge(L));
-  const int top = lua_gettop(L);
-  const Generator generator = context().generator;
-  try {
-    return f();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory) throw;
-  }
-  lua_settop(L, top);
-  collect_everything(L);
-  context().generator = generator;
-  f();
-}
-
+void set_safe_point(lua_State*, SafePoint, void* data);
 // Called at the end of every op that a script calls: the session's safe point.
 inline void after_op(lua_State* L) {
-  const Edge& state = edge(L);
+  const BindingState& state = binding_state(L);
   if (state.safe_point) state.safe_point(L, state.safe_point_data);
 }
 
-// "off", "step", "op", or a boolean (true: "op").
-Guard check_guard(lua_State*, int argument, const char* function);
 // Notes the training flag of the module at `index` in the table of called modules, if there is one.
 void remember_module(lua_State*, int index);
-
-// The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, the table of
-// Tensor's methods at `methods`.
-void bind_ops(lua_State*, int core, int methods);
-void bind_create(lua_State*, int core, int methods);
-void bind_tensor(lua_State*, int core, int methods);
-void bind_index(lua_State*, int core, int methods);
-void bind_grad(lua_State*, int core, int methods);
-void bind_deferral(lua_State*, int core);
-void bind_tape(lua_State*, int core, int methods);
-void bind_custom(lua_State*, int core, int methods);
-void bind_kernel(lua_State*, int core, int methods);
-void bind_autocast(lua_State*, int core, int methods);
-void bind_batching(lua_State*, int core, int methods);
-void bind_io(lua_State*, int core, int methods);
-void bind_data(lua_State*, int core, int methods);
-void bind_module(lua_State*, int core, int methods);
-void bind_optim(lua_State*, int core, int methods);
-void bind_names(lua_State*, int core, int methods);
-void bind_onnx(lua_State*, int core, int methods);
-void bind_distributed(lua_State*, int core, int methods);
-
-struct Signature;
-// Pushes the function that runs an op with the arguments of its signature. The signature must outlive the
-// state.
-void push_op_function(lua_State*, const Signature&);
-
-// Sets __index and __newindex of the tensors' metatable, which is at the top of the stack.
-void set_field_events(lua_State*, int methods);
-// x[k] and x[k] = v for a k that is not a string. They take the arguments of __index and __newindex.
-int index_positions(lua_State*);
-int assign_positions(lua_State*);
 
 }  // namespace lunagrad

@@ -13,10 +13,12 @@
 #include "runtime/core/device.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
+#include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
-#include "script/lua/edge.h"
+#include "script/lua/garbage.h"
 #include "script/lua/guard.h"
 #include "script/lua/state.h"
+#include "script/lua/traceback.h"
 #include "script/meta/annotations.h"
 #include "tests/support/sanitizers.h"
 
@@ -165,7 +167,7 @@ TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbag
 TEST_CASE("What a script drops is free before the next ops run, and what it held for a while soon after") {
   Script script;
   // Garbage is collected less often where that takes long. Here it takes no time.
-  edge(script.L).pressure.clock = [] { return uint64_t(0); };
+  binding_state(script.L).pressure.clock = [] { return uint64_t(0); };
   const auto peak_of = [&](const char* code) {
     peak_tensor_bytes = 0;
     set_safe_point(
@@ -329,7 +331,7 @@ TEST_CASE("Numbers keep the decimal point in any locale") {
 
 TEST_CASE("require finds the library in its folder and modules in the script's folder") {
   const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("edge" + std::to_string(getpid()));
+      std::filesystem::temp_directory_path() / ("bindings" + std::to_string(getpid()));
   std::filesystem::create_directories(folder / "lunagrad");
   std::ofstream(folder / "helper.lua") << "return {answer = 42}";
   std::ofstream(folder / "lunagrad/core.lua") << "error('hijacked')";

@@ -1,19 +1,8 @@
 #pragma once
-// Shared by the parts of GraphCanvas: the view of a frame and the measures of texts. Drawing thread only.
-#include "ui/graph/canvas.h"
+// What the parts of GraphCanvas measure by: the sizes of texts, and whether two rectangles meet. Any thread.
+#include <imgui.h>
 
 namespace lunagrad {
-
-// The data that one frame is drawn from.
-struct GraphCanvas::View {
-  ImDrawList* list;
-  const CanvasGraph& graph;
-  const Colors& colors;
-  const Marks& marks;
-  ImVec2 min, max;
-  GraphGrid::Area area;  // the same in sheet coordinates
-  const FarView* far;    // null: draw everything
-};
 
 constexpr float kUnit = 15;         // height of the text at zoom 1
 constexpr float kNote = 0.85f;      // size of the small lines, relative to the title
