@@ -43,6 +43,8 @@ struct Silence {
   SourcePlace place;  // of the call
 };
 
+class SessionThread;
+
 class Session {
  public:
   explicit Session(EventSink sink);
@@ -208,10 +210,8 @@ class Session {
   };
   Memory memory() const;
 
-  class Impl;
-
  private:
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<SessionThread> impl_;
 };
 
 }  // namespace lunagrad

@@ -5,7 +5,7 @@
 #include "script/inspect/node_checks.h"
 #include "script/inspect/tensor_slice.h"
 #include "script/inspect/without_listeners.h"
-#include "script/session/impl.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
@@ -16,7 +16,7 @@ constexpr int64_t kMostAtOnce = 1 << 24;
 // Answers a query about a tensor: `look` makes the answer from its value. Without a value, or on an error,
 // the answer has a reason. A value that is not kept is recomputed, if no script runs.
 template <class Answer, class Look>
-Answer answer(Session::Impl& session, const TensorPlace& place, const std::stop_token& stop,
+Answer answer(SessionThread& session, const TensorPlace& place, const std::stop_token& stop,
               const Look& look) {
   Answer answer;
   const WithoutListeners aside;

@@ -2,11 +2,11 @@
 #include "script/session.h"
 
 #include "runtime/dist/world.h"
-#include "script/session/impl.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 
-Session::Session(EventSink sink) : impl_(std::make_unique<Impl>(std::move(sink))) {}
+Session::Session(EventSink sink) : impl_(std::make_unique<SessionThread>(std::move(sink))) {}
 Session::~Session() = default;
 
 // ---- control

@@ -2,13 +2,13 @@
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/session/globals.h"
-#include "script/session/impl.h"
+#include "script/session/run_bindings.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
 
-HostValues& host(lua_State* L) { return Session::Impl::of(L).host(); }
+HostValues& host(lua_State* L) { return SessionThread::of(L).host(); }
 
 // Upvalue 1: the name. The arguments are tensors and numbers, the results tensors.
 int call_function(lua_State* L) {

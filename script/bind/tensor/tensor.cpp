@@ -9,7 +9,7 @@
 #include "script/bind/tensor/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/session/impl.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
@@ -174,7 +174,7 @@ void warn_of_identity(lua_State* L) {
   if (!state.safe_point_data || !lua_getstack(L, 1, &caller)) return;
   lua_getinfo(L, "S", &caller);
   if (state.chunk(caller).library) return;
-  Session::Impl::of(L).warn_once(
+  SessionThread::of(L).warn_once(
       L,
       "== asks whether two tensors are the same one, and these are not; x:eq(y) compares their elements, "
       "x:equal(y) the whole, and rawequal(x, y) says that the same one is meant");
