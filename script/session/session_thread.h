@@ -24,7 +24,6 @@
 #include "runtime/core/context.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/host/host_values.h"
-#include "script/session.h"
 #include "script/session/breakpoint_pauses.h"
 #include "script/session/current_run.h"
 #include "script/session/events.h"
@@ -36,6 +35,7 @@
 #include "script/session/tasks.h"
 #include "script/session/typed_lines.h"
 #include "script/session/viewers.h"
+#include "script/session_control.h"
 #include "script/time/probe_watch.h"
 #include "script/time/taking.h"
 
