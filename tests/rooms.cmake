@@ -186,7 +186,7 @@ room(script/cli/ranks "Starts the ranks of a distributed run."
 room(script/cli/base "What commands share: flags, devices, progress, exit codes."
      runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run script/time script/view)
 room(script/cli/sweep "Commands of sweeps."
-     runtime/core runtime/dist runtime/io script script/cli/base script/run script/sweep script/trust)
+     runtime/core runtime/dist runtime/io script/cli/base script/run script/sweep script/trust script/view)
 room(script/cli/trust "Asks before the code of another owner's run."
      runtime/core runtime/io script/cli/base script/run script/time script/trust)
 room(script/cli/bench "The command bench."
@@ -201,12 +201,12 @@ room(script/site "The documents as a static site: pages, reference, search."
      runtime/core runtime/io script/cli/base script/meta)
 room(script/cli/command "Commands that run, check and explain scripts."
      runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/site script/sweep)
+     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/site script/sweep script/view)
 room(script/cli "The program's commands."
      runtime/core script/cli/base script/cli/command)
 room(script/cli/history "Commands that work on run folders."
-     runtime/core runtime/io script script/bundle script/check script/cli/base script/cli/command script/cli/trust script/report
-     script/run script/sweep script/tape_diff script/time script/trust)
+     runtime/core runtime/io script/bundle script/check script/cli/base script/cli/command script/cli/trust script/report
+     script/run script/sweep script/tape_diff script/time script/trust script/view)
 room(ui/base "Text, numbers and descriptions without Dear ImGui."
      runtime/core script/view)
 room(ui/window "GLFW, Vulkan, fonts, themes, input."
@@ -216,26 +216,26 @@ room(ui/record "The registry and the record of actions."
 room(ui/text "Search, and text that can be edited."
      ui/base ui/window)
 room(ui/runs "Run folders as the window lists them, and their curves."
-     runtime/core runtime/io script script/run script/sweep ui/base ui/text)
+     runtime/core runtime/io script script/run script/sweep script/view ui/base ui/text)
 room(ui/graph "Layout and canvas of graphs."
      ui/window)
 room(ui/widgets "Widgets that several panels draw."
      runtime/core runtime/statistics ui/base ui/window)
 room(ui/tape "The tape as a graph."
-     runtime/core runtime/io script ui/base ui/graph ui/widgets ui/window)
+     runtime/core runtime/io script/view ui/base ui/graph ui/widgets ui/window)
 room(ui/time "Replays, probes and forks in the window."
      runtime/core runtime/io script script/bundle script/guard script/run script/sweep script/time script/trust script/view
      ui/base ui/record ui/runs)
 room(ui/inspect "What the window asks a session for, and its answers."
      runtime/core script script/view ui/base)
 room(ui/editor "The script's editor and the console's input."
-     runtime/core runtime/io script script/lua script/meta ui/base ui/text ui/widgets ui/window)
+     runtime/core runtime/io script script/lua script/meta script/view ui/base ui/text ui/widgets ui/window)
 room(ui/actions "The functions that panels call."
-     runtime/core runtime/io script script/bundle script/lua script/run script/sweep ui/base ui/editor ui/inspect ui/record
-     ui/runs ui/tape ui/time ui/window)
+     runtime/core runtime/io script script/bundle script/lua script/run script/sweep script/view ui/base ui/editor ui/inspect
+     ui/record ui/runs ui/tape ui/time ui/window)
 room(ui/compare "Comparisons of steps, runs and tapes."
-     runtime/core runtime/io script script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record ui/runs
-     ui/tape ui/widgets ui/window)
+     runtime/core runtime/io script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record ui/runs ui/tape
+     ui/widgets ui/window)
 room(ui/workbench "The state that panels read."
      script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
 room(ui "The header of the panels for a host."

@@ -10,7 +10,6 @@
 #include "script/lua/guard.h"
 #include "script/lua/passed.h"
 #include "script/lua/script_line.h"
-#include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
@@ -112,7 +111,7 @@ std::string show(lua_State* L, int index) {
 }
 
 // Stores the first value on the stack as `_`, and shows all values, one per line, unless `muted`.
-int show_results(lua_State* L, bool muted) {
+int show_results(lua_State* L, bool muted, Events& events) {
   const int count = lua_gettop(L);
   if (count == 0) return 0;
   push_console(L);
@@ -124,7 +123,7 @@ int show_results(lua_State* L, bool muted) {
     Event event{};
     event.kind = Event::Kind::output;
     event.text = terminal_text(show(L, i)) + "\n";
-    Session::Impl::of(L).emit(std::move(event));
+    events.emit(std::move(event));
   }
   return 0;
 }
@@ -132,6 +131,7 @@ int show_results(lua_State* L, bool muted) {
 // Upvalue: the script's state. Argument: the code, an expression or statements. Runs it in the console's
 // environment. A semicolon at the end mutes.
 int evaluate_line(lua_State* L) {
+  Events& events = Passed<Events>::get();
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
   // The variable to close prevents a tail call, so that the library's errors name the console's line.
@@ -147,7 +147,7 @@ int evaluate_line(lua_State* L) {
   lua_setupvalue(L, -2, 1);
   lua_call(L, 0, LUA_MULTRET);
   lua_remove(L, 1);
-  return show_results(L, muted);
+  return show_results(L, muted, events);
 }
 
 int end_line(lua_State* L) {
@@ -296,9 +296,10 @@ void bind_console(lua_State* L, const char* name, const Tensor& value) {
   lua_pop(L, 1);
 }
 
-bool evaluate_console(lua_State* L, const std::string& code, ScriptError& error) {
+bool evaluate_console(lua_State* L, const std::string& code, Events& events, ScriptError& error) {
   // On a separate Lua thread: Lua switches hooks off on the thread that a count hook interrupted.
   lua_State* thread = lua_newthread(L);
+  const Passed<Events> passed(events);
   lua_pushlightuserdata(thread, L);
   lua_pushcclosure(thread, guard<evaluate_line>, 1);
   lua_pushlstring(thread, code.data(), code.size());
@@ -323,39 +324,6 @@ std::vector<std::string> complete_console(lua_State* L, const std::string& line)
   std::sort(names.found.begin(), names.found.end());
   names.found.erase(std::unique(names.found.begin(), names.found.end()), names.found.end());
   return std::move(names.found);
-}
-
-// ---- where lines were evaluated in a run
-
-// A replay of the run repeats the line at the same place. A line inside a backward pass is not recorded,
-// because it can change nothing.
-void Session::Impl::record_console(const std::string& code) {
-  if (!place_ || !control_.running()) return;
-  const bool at_end = *place_ == SafePlace::step_end;
-  const int line = *place_ == SafePlace::line ? int(script_line(script_.lua()).line) : 0;
-  run_->log_console({at_end ? run_->done() : run_->step(), ops_, *place_, line, code});
-}
-
-// The lines are in the order of their places. A line whose place does not occur again, as in a count hook,
-// runs before the next op. Lines of steps that this run does not reach are left out.
-void Session::Impl::repeat_console(lua_State* L, SafePlace place) {
-  if (control_.task_running()) return;
-  const bool ends = place == SafePlace::step_end;
-  const int64_t step = ends ? run_->done() : run_->step();
-  const auto is_due = [&](const TypedLine& line) {
-    if (line.step != step) return line.step < step;
-    if (line.place == SafePlace::step_end || ends) return ends;
-    if (place == SafePlace::op && ops_ > line.ops) return true;
-    return line.place == place && ops_ == line.ops &&
-           (place != SafePlace::line || int(script_line(L).line) == line.line);
-  };
-  while (!lines_.empty() && is_due(lines_.front())) {
-    const TypedLine line = std::move(lines_.front());
-    lines_.pop_front();
-    if (line.step == step) tasks_.run_own([&] { evaluate(line.code, {}); });
-  }
-  const bool waits = !lines_.empty() && lines_.front().step == step && !ends;
-  next_line_ops_ = waits ? lines_.front().ops : INT64_MAX;
 }
 
 }  // namespace lunagrad

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "runtime/core/tensor.h"
+#include "script/lua/state.h"
 #include "script/lua/traceback.h"
+#include "script/session/events.h"
 
 namespace lunagrad {
 
 // Runs an expression or statements and emits the results as output events; `L` is the script's state. Returns
 // false and sets the error on failure.
-bool evaluate_console(lua_State* L, const std::string& code, ScriptError&);
+bool evaluate_console(lua_State* L, const std::string& code, Events&, ScriptError&);
 // The complete names that could stand in place of the last name in `line`, sorted.
 std::vector<std::string> complete_console(lua_State* L, const std::string& line);
 // Makes a name visible to console lines.

@@ -9,89 +9,15 @@
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
-#include "script/session/impl.h"
+#include "script/lua/state.h"
+#include "script/session/run_bindings.h"
 
 namespace lunagrad {
 namespace {
 
-void emit_output(lua_State* L, std::string text) {
-  Event event{};
-  event.kind = Event::Kind::output;
-  // Output of a sandboxed script must not control the terminal; other scripts may print colours.
-  event.text = binding_state(L).files.limited ? terminal_text(text) : std::move(text);
-  Session::Impl::of(L).emit(std::move(event));
-}
-
-int print(lua_State* L) {
-  std::string line;
-  const int count = lua_gettop(L);
-  for (int i = 1; i <= count; ++i) {
-    size_t length = 0;
-    const char* text = luaL_tolstring(L, i, &length);
-    if (i > 1) line += '\t';
-    line.append(text, length);
-    lua_pop(L, 1);
-  }
-  line += '\n';
-  emit_output(L, std::move(line));
-  return 0;
-}
-
-// Lua's own io.write (upvalue 1), except that standard output becomes an event. Upvalue 2: io.output.
-int write(lua_State* L) {
-  const int count = lua_gettop(L);
-  lua_pushvalue(L, lua_upvalueindex(2));
-  lua_call(L, 0, 1);
-  const auto* stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
-  if (!stream || stream->f != stdout) {
-    lua_pop(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, count, LUA_MULTRET);
-    return lua_gettop(L);
-  }
-  std::string output;
-  for (int i = 1; i <= count; ++i) {
-    size_t length = 0;
-    const char* text = luaL_checklstring(L, i, &length);
-    output.append(text, length);
-  }
-  emit_output(L, std::move(output));
-  return 1;
-}
-
-int exit(lua_State* L) {
-  int code = 0;
-  if (lua_isboolean(L, 1)) {
-    code = lua_toboolean(L, 1) ? 0 : 1;
-  } else {
-    code = int(luaL_optinteger(L, 1, 0));
-  }
-  Session::Impl::of(L).exit(L, code & 0xff);
-}
-
-int handle_unless_unwinding(lua_State* L) {
-  if (Session::Impl::of(L).unwinding()) return 1;
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
-}
+Globals& owner(lua_State* L) { return *module_owner<Globals>(L); }
 
 int all_results(lua_State* L, int, lua_KContext) { return lua_gettop(L); }
-
-// xpcall whose message handler does not run while the script is being stopped: Lua calls handlers with hooks
-// off, so a handler could loop for ever. Upvalue 1: Lua's own xpcall.
-int interruptible_xpcall(lua_State* L) {
-  luaL_checktype(L, 2, LUA_TFUNCTION);
-  lua_pushvalue(L, 2);
-  lua_pushcclosure(L, guard<handle_unless_unwinding>, 1);
-  lua_replace(L, 2);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, all_results);
-  return lua_gettop(L);
-}
 
 // A searcher of `require` that finds given texts. Upvalues: file -> text, the searcher that comes after it,
 // package. The files are named by package.path, as in that searcher.
@@ -120,33 +46,7 @@ int search_texts(lua_State* L) {
   return lua_gettop(L);
 }
 
-// package.searchers[3], which finds the script's modules: also warns of mistakes in them. Upvalue: Lua's own
-// searcher.
-int search_and_warn(lua_State* L) {
-  lua_settop(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, 1, LUA_MULTRET);
-  if (lua_isfunction(L, 1) && lua_isstring(L, 2)) {
-    const std::string file = lua_tostring(L, 2);
-    lua_pushvalue(L, 1);
-    for (std::string& warning : mistake_warnings(L, read_script(file), file, true))
-      Session::Impl::of(L).warn(std::move(warning));
-    lua_pop(L, 1);
-  }
-  return lua_gettop(L);
-}
-
-// _report(name, message or nil, seconds)
-int report_test(lua_State* L) {
-  TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
-  if (!lua_isnil(L, 2)) result.message = check_string(L, 2, "it");
-  Session::Impl::of(L).run().options().on_test(result);
-  return 0;
-}
-
-}  // namespace
-
+// `require` finds these texts in place of the files.
 void use_modules(lua_State* L, const Modules& modules) {
   if (modules.empty()) return;
   if (binding_state(L).files.limited) {  // a sandbox searches without package.path
@@ -168,48 +68,165 @@ void use_modules(lua_State* L, const Modules& modules) {
   lua_pop(L, 3);
 }
 
-void open_testing(lua_State* L, const std::string& filter) {
+}  // namespace
+
+void Globals::emit_output(lua_State* L, std::string text) {
+  Event event{};
+  event.kind = Event::Kind::output;
+  // Output of a sandboxed script must not control the terminal; other scripts may print colours.
+  event.text = binding_state(L).files.limited ? terminal_text(text) : std::move(text);
+  events_.emit(std::move(event));
+}
+
+int Globals::print(lua_State* L) {
+  std::string line;
+  const int count = lua_gettop(L);
+  for (int i = 1; i <= count; ++i) {
+    size_t length = 0;
+    const char* text = luaL_tolstring(L, i, &length);
+    if (i > 1) line += '\t';
+    line.append(text, length);
+    lua_pop(L, 1);
+  }
+  line += '\n';
+  owner(L).emit_output(L, std::move(line));
+  return 0;
+}
+
+// Lua's own io.write (upvalue 2), except that standard output becomes an event. Upvalue 3: io.output.
+int Globals::write(lua_State* L) {
+  const int count = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(3));
+  lua_call(L, 0, 1);
+  const auto* stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
+  if (!stream || stream->f != stdout) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_insert(L, 1);
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+  }
+  std::string output;
+  for (int i = 1; i <= count; ++i) {
+    size_t length = 0;
+    const char* text = luaL_checklstring(L, i, &length);
+    output.append(text, length);
+  }
+  owner(L).emit_output(L, std::move(output));
+  return 1;
+}
+
+int Globals::exit(lua_State* L) {
+  int code = 0;
+  if (lua_isboolean(L, 1)) {
+    code = lua_toboolean(L, 1) ? 0 : 1;
+  } else {
+    code = int(luaL_optinteger(L, 1, 0));
+  }
+  Globals& self = owner(L);
+  self.script_.set_exit_code(code & 0xff);
+  const bool in_task = self.control_.task_running();
+  if (in_task) self.control_.interrupt_script();
+  self.script_.unwind(L, in_task);
+}
+
+// Upvalue 2: the message handler of the script.
+int Globals::handle_unless_unwinding(lua_State* L) {
+  if (owner(L).script_.unwinding()) return 1;
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+// xpcall whose message handler does not run while the script is being stopped: Lua calls handlers with hooks
+// off, so a handler could loop for ever. Upvalue 2: Lua's own xpcall.
+int Globals::interruptible_xpcall(lua_State* L) {
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_pushvalue(L, 2);
+  owner(L).push(L, guard<handle_unless_unwinding>, 1);
+  lua_replace(L, 2);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, all_results);
+  return lua_gettop(L);
+}
+
+// package.searchers[3], which finds the script's modules: also warns of mistakes in them. Upvalue 2: Lua's
+// own searcher.
+int Globals::search_and_warn(lua_State* L) {
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, 1, LUA_MULTRET);
+  if (lua_isfunction(L, 1) && lua_isstring(L, 2)) {
+    const std::string file = lua_tostring(L, 2);
+    lua_pushvalue(L, 1);
+    for (std::string& warning : mistake_warnings(L, read_script(file), file, true))
+      owner(L).events_.warn(std::move(warning));
+    lua_pop(L, 1);
+  }
+  return lua_gettop(L);
+}
+
+// _report(name, message or nil, seconds)
+int Globals::report_test(lua_State* L) {
+  TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
+  if (!lua_isnil(L, 2)) result.message = check_string(L, 2, "it");
+  owner(L).run_->options().on_test(result);
+  return 0;
+}
+
+void Globals::open_testing(lua_State* L, const std::string& filter) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "lunagrad.test");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "install");
   lua_pushglobaltable(L);
-  lua_pushcfunction(L, guard<report_test>);
+  push(L, guard<report_test>);
   push_string(L, filter);
   lua_call(L, 3, 0);
   lua_pop(L, 1);
 }
 
-void open_globals(lua_State* L, bool preload) {
-  lua_pushcfunction(L, guard<print>);
+void Globals::push(lua_State* L, lua_CFunction function, int count) {
+  lua_pushlightuserdata(L, this);
+  lua_insert(L, -1 - count);
+  lua_pushcclosure(L, function, count + 1);
+}
+
+void Globals::open(lua_State* L, const RunOptions& options) {
+  push(L, guard<print>);
   lua_setglobal(L, "print");
   lua_getglobal(L, "xpcall");
-  lua_pushcclosure(L, guard<interruptible_xpcall>, 1);
+  push(L, guard<interruptible_xpcall>, 1);
   lua_setglobal(L, "xpcall");
   if (lua_getglobal(L, "io") == LUA_TTABLE) {  // missing in a sandbox
     lua_getfield(L, -1, "write");
     lua_getfield(L, -2, "output");
-    lua_pushcclosure(L, guard<write>, 2);
+    push(L, guard<write>, 2);
     lua_setfield(L, -2, "write");
     lua_getglobal(L, "os");
-    lua_pushcfunction(L, guard<exit>);
+    push(L, guard<exit>);
     lua_setfield(L, -2, "exit");
     lua_getglobal(L, LUA_LOADLIBNAME);
     lua_getfield(L, -1, "searchers");
     lua_rawgeti(L, -1, 3);
-    lua_pushcclosure(L, guard<search_and_warn>, 1);
+    push(L, guard<search_and_warn>, 1);
     lua_rawseti(L, -2, 3);
     lua_pop(L, 3);
   }
   lua_pop(L, 1);
   open_run(L);
   open_host(L);
-  if (preload) {
+  if (options.preload) {
     lua_getglobal(L, "require");
     lua_pushliteral(L, "lunagrad");
     lua_call(L, 1, 1);
     lua_setglobal(L, "lg");
   }
+  use_modules(L, options.modules);
+  native_calls_.watch(L);
 }
 
 }  // namespace lunagrad

@@ -1,35 +1,50 @@
 #pragma once
 // Replaces functions of Lua's standard library: print and io.write send events, os.exit ends the script,
-// xpcall cannot catch a stop. Called once per state, on the session's thread.
+// xpcall cannot catch a stop, and functions that may wait record their name. Also adds lg.run and lg.host.
+// Must outlive the Lua states that it opens. For the session's thread; it has no lock.
+// native_calls().current() may be called from any thread.
 #include <lua.hpp>
 #include <string>
 
-#include "script/view/run.h"
+#include "script/lua/native_calls.h"
+#include "script/session/current_run.h"
+#include "script/session/events.h"
+#include "script/session/run_control.h"
+#include "script/session/script_state.h"
 
 namespace lunagrad {
 
-// preload: sets the global `lg` to the module "lunagrad".
-void open_globals(lua_State*, bool preload);
-// `require` finds these texts in place of the files, whatever the files contain now.
-void use_modules(lua_State*, const Modules&);
-// Makes describe, it, expect and so on globals, for `lunagrad test`.
-void open_testing(lua_State*, const std::string& filter);
-// Adds the functions of lg.run. open_run calls add_run_values, which adds the functions that log values.
-void open_run(lua_State*);
-void add_run_values(lua_State*);
-void open_host(lua_State*);  // lg.host
-// Called when a step has ended: runs lg.run.watch.
-void tell_boundary(lua_State*);
-// Writes a checkpoint of what is registered with lg.run.state, at the end of a step. `stopping`: the run ends
-// here.
-void write_checkpoint(lua_State*, bool stopping);
-// write_checkpoint without messages; replaces the last automatic checkpoint. Does nothing when nothing is
-// registered.
-void write_automatic_checkpoint(lua_State*);
-// Pushes the registered states for a reload; nil when nothing is registered. With a path: pushes the states
-// in that checkpoint.
-void push_states(lua_State*, const std::string& checkpoint);
-void push_states_to_keep(lua_State*);       // push_states without warnings
-void push_states_for_keyframe(lua_State*);  // also with the positions of data loaders
+class Globals {
+ public:
+  Globals(RunControl& control, CurrentRun& run, Events& events, ScriptState& script)
+      : control_(control), run_(run), events_(events), script_(script) {}
+  Globals(const Globals&) = delete;
+
+  // Called once per state. RunOptions::preload: sets the global `lg` to the module "lunagrad". `require`
+  // finds the texts of RunOptions::modules in place of the files, whatever the files contain now.
+  void open(lua_State*, const RunOptions&);
+  // Makes describe, it, expect and so on globals, for `lunagrad test`.
+  void open_testing(lua_State*, const std::string& filter);
+  const NativeCalls& native_calls() const { return native_calls_; }
+
+ private:
+  // Functions of Lua; the first upvalue is the Globals.
+  static int print(lua_State*);
+  static int write(lua_State*);
+  static int exit(lua_State*);
+  static int handle_unless_unwinding(lua_State*);
+  static int interruptible_xpcall(lua_State*);
+  static int search_and_warn(lua_State*);
+  static int report_test(lua_State*);
+  // Pushes one of them, with the `count` values at the top as its further upvalues.
+  void push(lua_State*, lua_CFunction, int count = 0);
+  void emit_output(lua_State*, std::string text);
+
+  RunControl& control_;
+  CurrentRun& run_;
+  Events& events_;
+  ScriptState& script_;
+  NativeCalls native_calls_;
+};
 
 }  // namespace lunagrad

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "script/lua/kept.h"
+#include "script/run/run.h"
 #include "script/session/events.h"
-#include "script/session/run_control.h"
 
 namespace lunagrad {
 
@@ -58,11 +58,5 @@ class Handover {
   size_t bad_ = 0;                              // tensors that were not finite when a step was first kept
   uint64_t kept_at_ = 0, cost_of_keeping_ = 0;  // ticks
 };
-
-// The changed script: the given text, or the file read again. Empty when the script or one of its modules
-// does not compile, which is sent as an error event. `goes_on`: the present script still runs.
-std::optional<Script> read_successor(const CurrentRun&, const RunControl::Reload&, bool goes_on, Events&);
-// Makes the script run from its first step in a new run folder; an event says why.
-void start_anew(Script&, const std::string& why, Events&);
 
 }  // namespace lunagrad

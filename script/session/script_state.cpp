@@ -12,7 +12,6 @@
 #include "script/meta/python.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
-#include "script/session/globals.h"
 
 namespace lunagrad {
 namespace {
@@ -77,9 +76,6 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   set_safe_point(lua_, safe_point, owner);
   arm(lua_);
   open_lunagrad(lua_);
-  open_globals(lua_, run.preload);
-  use_modules(lua_, run.modules);
-  native_calls_.watch(lua_);
 }
 
 void ScriptState::close() {
@@ -122,7 +118,6 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
     lua_rawseti(L, -2, lua_Integer(i + 1));
   }
   lua_setglobal(L, "arg");
-  if (script.options.on_test) open_testing(L, script.options.test_filter);
   for (const std::string& argument : arguments) lua_pushlstring(L, argument.data(), argument.size());
   const int status = traceback_call(L, int(arguments.size()), 0, error);
   if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;

@@ -1,7 +1,6 @@
 #pragma once
 // The Lua state of a session: opening and closing it, running a script's text in it, its hooks, and how the
-// script is ended from outside. For the session's thread; it has no lock. native_calls().current() may be
-// called from any thread.
+// script is ended from outside. For the session's thread; it has no lock.
 #include <lua.hpp>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include "runtime/core/context.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/native_calls.h"
+#include "script/lua/state.h"
 #include "script/lua/traceback.h"
 #include "script/run/run.h"
 #include "script/session/current_run.h"
@@ -29,7 +29,6 @@ class ScriptState {
   // function. Both return how it ended, and set the error if it failed.
   Outcome load(const Script&, ScriptError&);
   Outcome call(const Script&, ScriptError&);
-  const NativeCalls& native_calls() const { return native_calls_; }
 
   // ---- Hooks: a count hook every 1000 instructions, and a line hook while a single step to a line is under
   // way.
@@ -60,7 +59,6 @@ class ScriptState {
 
   const Context& context_;
   const lua_Hook hook_;
-  NativeCalls native_calls_;
   lua_State* lua_ = nullptr;
   bool lines_watched_ = false, lines_probed_ = false;
   SourceLine left_line_;  // while lines are watched

@@ -22,7 +22,8 @@ bool uses_text(Condition condition) {
 
 }  // namespace
 
-BreakpointActions::BreakpointActions(Session& session, Actions& actions, std::function<std::string()> script)
+BreakpointActions::BreakpointActions(SessionWatches& session, Actions& actions,
+                                     std::function<std::string()> script)
     : session_(session), actions_(actions), script_(std::move(script)) {
   actions_.add({"add_breakpoint", "{condition =, limit =, text =, step =, file =, line =, pass =, enabled =}",
                 [this](const ActionArguments& given) {

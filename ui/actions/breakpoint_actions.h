@@ -1,12 +1,13 @@
 #pragma once
 // Sets and removes breakpoints of the session. Owns nothing: the session keeps the breakpoints, and
-// Session::breakpoints() lists them. Drawing thread only.
+// SessionWatches::breakpoints() lists them. Drawing thread only.
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/session_watches.h"
+#include "script/view/tape.h"
 #include "ui/record/actions.h"
 
 namespace lunagrad {
@@ -14,7 +15,7 @@ namespace lunagrad {
 class BreakpointActions {
  public:
   // The references outlive this object. `script` gives the path of the window's script.
-  BreakpointActions(Session&, Actions&, std::function<std::string()> script);
+  BreakpointActions(SessionWatches&, Actions&, std::function<std::string()> script);
 
   // Sets a breakpoint on a line of a script, or removes it. Returns true when the line has a breakpoint now.
   bool toggle(const SourcePlace&);
@@ -30,7 +31,7 @@ class BreakpointActions {
   std::string lacks(const ActionArguments&) const;
   const Breakpoint* find(const std::vector<Breakpoint>&, const ActionArguments&) const;
 
-  Session& session_;
+  SessionWatches& session_;
   Actions& actions_;
   const std::function<std::string()> script_;
 };

@@ -11,8 +11,8 @@ constexpr std::chrono::milliseconds kPatience{300};
 
 }  // namespace
 
-Inspection::Inspection(Session& session, const Journal& journal, const TapeModel& tape, ShownStep& shown,
-                       Shell& shell, const std::function<void()>& wake)
+Inspection::Inspection(SessionInspection& session, const Journal& journal, const TapeModel& tape,
+                       ShownStep& shown, Shell& shell, const std::function<void()>& wake)
     : session_(session),
       journal_(journal),
       tape_(tape),

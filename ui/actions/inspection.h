@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "script/session.h"
+#include "script/session_inspection.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
 #include "ui/inspect/node_inquiry.h"
@@ -21,8 +21,8 @@ namespace lunagrad {
 class Inspection {
  public:
   // All references outlive this object. `wake` is called on the session's thread when an answer arrives.
-  Inspection(Session& session, const Journal& journal, const TapeModel& tape, ShownStep& shown, Shell& shell,
-             const std::function<void()>& wake);
+  Inspection(SessionInspection& session, const Journal& journal, const TapeModel& tape, ShownStep& shown,
+             Shell& shell, const std::function<void()>& wake);
 
   // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to
   // show next once its values have arrived, else null. Once a frame.
@@ -73,7 +73,7 @@ class Inspection {
   TensorPlace place_of(const TapeSnapshot&, const NodeInfo&);
   const NodeInfo* twin_of(const NodeInfo&, const TapeSnapshot& other) const;
 
-  Session& session_;
+  SessionInspection& session_;
   const Journal& journal_;
   const TapeModel& tape_;
   ShownStep& shown_;

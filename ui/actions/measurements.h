@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-#include "script/session.h"
+#include "script/session_watches.h"
 
 namespace lunagrad {
 
 class Measurements {
  public:
-  explicit Measurements(Session& session) : session_(session) {}  // `session` must outlive this object
+  explicit Measurements(SessionWatches& session) : session_(session) {}  // `session` must outlive this object
 
   void want_profile() { profile_wanted_ = ImGui::GetFrameCount(); }
   void want_data() { data_wanted_ = ImGui::GetFrameCount(); }
@@ -35,7 +35,7 @@ class Measurements {
   static constexpr int kForgetAfter = 60;  // frames without a request
   static bool recent(int frame) { return ImGui::GetFrameCount() - frame < kForgetAfter; }
 
-  Session& session_;
+  SessionWatches& session_;
   int profile_wanted_ = -kForgetAfter, data_wanted_ = -kForgetAfter, statistics_wanted_ = -kForgetAfter;
   int64_t every_ = 0;
 };

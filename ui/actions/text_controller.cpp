@@ -8,7 +8,7 @@
 
 namespace lunagrad {
 
-TextController::TextController(Session& session, const Journal& journal, Shell& shell,
+TextController::TextController(SessionControl& session, const Journal& journal, Shell& shell,
                                const std::function<void()>& wake)
     : session_(session), journal_(journal), shell_(shell), documents_({}, wake), syntax_(wake) {
   shell_.actions().add({"set_text", "file, text", [this](const ActionArguments& given) {

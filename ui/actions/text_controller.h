@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "script/session.h"
+#include "script/session_control.h"
 #include "ui/actions/shell.h"
 #include "ui/editor/documents.h"
 #include "ui/editor/syntax_checker.h"
@@ -20,7 +20,8 @@ namespace lunagrad {
 class TextController {
  public:
   // The references outlive this object. `wake` requests a frame; it is called on any thread.
-  TextController(Session& session, const Journal& journal, Shell& shell, const std::function<void()>& wake);
+  TextController(SessionControl& session, const Journal& journal, Shell& shell,
+                 const std::function<void()>& wake);
 
   // Checks for files that changed on the disk, and keeps unsaved text. Once a frame.
   void update();
@@ -65,7 +66,7 @@ class TextController {
   static bool is_undecided(const Document&);
   void reload_if_run(const std::string& path);
 
-  Session& session_;
+  SessionControl& session_;
   const Journal& journal_;
   Shell& shell_;
   Documents documents_;

@@ -3,8 +3,9 @@
 // findings in words. Pure, except the colours of the kinds; any thread.
 #include <string>
 
-#include "script/session.h"
 #include "script/tape_diff/difference.h"
+#include "script/view/source_place.h"
+#include "script/view/tape.h"
 #include "ui/tape/node_marks.h"
 
 namespace lunagrad {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/step_comparison.h"
 #include "ui/actions/shown_step.h"
 #include "ui/base/device_list.h"
 #include "ui/compare/step_marks.h"

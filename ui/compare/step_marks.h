@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/step_comparison.h"
+#include "script/view/tape.h"
 #include "ui/tape/node_marks.h"
 
 namespace lunagrad {

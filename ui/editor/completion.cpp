@@ -137,7 +137,7 @@ void Completion::merge(const std::vector<std::string>& names) {
   for (const std::string& name : names) add(name, "");
 }
 
-void Completion::ask(Session& session, const TextBuffer& buffer) {
+void Completion::ask(SessionConsole& session, const TextBuffer& buffer) {
   const TextPosition caret = buffer.caret();
   const std::string& line = buffer.line(caret.line);
   auto begin = size_t(caret.column);

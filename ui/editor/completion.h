@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/session_console.h"
 #include "ui/text/buffer.h"
 
 namespace lunagrad {
@@ -30,7 +30,7 @@ class Completion {
   explicit Completion(std::function<void()> wake);
 
   // Call it when the caret is after a name or a dot: finds proposals.
-  void ask(Session&, const TextBuffer&);
+  void ask(SessionConsole&, const TextBuffer&);
   void close();
   bool open() const { return open_; }
   // The proposals known so far, sorted; empty when closed.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/tape.h"
 
 namespace lunagrad {
 

@@ -30,8 +30,8 @@ bool NameHelp::take_keys(const CodeEditor& view) {
   return true;
 }
 
-void NameHelp::draw(Session& session, TextBuffer& buffer, CodeEditor& view, const CodeEditor::Result& did,
-                    Description& description) {
+void NameHelp::draw(SessionConsole& session, TextBuffer& buffer, CodeEditor& view,
+                    const CodeEditor::Result& did, Description& description) {
   if (!did.path_hovered.empty() && !over_) explain(buffer, did.path_hovered, description);
   const bool asks = did.wants_completion || (did.typed && follows_name(buffer));
   // Deleting a letter searches again with the shorter name; any other change of text or caret closes the

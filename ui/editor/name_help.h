@@ -3,6 +3,7 @@
 // name under the mouse. Drawing thread only.
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "ui/base/description.h"
 #include "ui/editor/completion.h"
@@ -18,7 +19,7 @@ class NameHelp {
   // Call before the text is drawn. Returns true when the completions take Up, Down, Enter, Tab and Escape.
   bool take_keys(const CodeEditor&);
   // Call after the text is drawn, with the result of drawing it.
-  void draw(Session&, TextBuffer&, CodeEditor&, const CodeEditor::Result&, Description&);
+  void draw(SessionConsole&, TextBuffer&, CodeEditor&, const CodeEditor::Result&, Description&);
   bool proposes() const { return completion_.open(); }
   void close() { completion_.close(); }
 

@@ -7,7 +7,8 @@ constexpr auto kInterval = std::chrono::milliseconds(250);
 
 }  // namespace
 
-void BatchProbe::watch(Session& session, int64_t moment, bool running, const std::function<void()>& wake) {
+void BatchProbe::watch(SessionInspection& session, int64_t moment, bool running,
+                       const std::function<void()>& wake) {
   {
     const std::lock_guard lock(answer_->mutex);
     if (answer_->awaited) return;

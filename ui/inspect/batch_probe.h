@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "script/session.h"
+#include "script/session_inspection.h"
 
 namespace lunagrad {
 
@@ -16,7 +16,7 @@ class BatchProbe {
 
   // Requests a batch a few times a second while the script runs, and when `moment` has changed (a number that
   // changes when there may be another batch). Call once a frame; `wake` is called on the session's thread.
-  void watch(Session&, int64_t moment, bool running, const std::function<void()>& wake);
+  void watch(SessionInspection&, int64_t moment, bool running, const std::function<void()>& wake);
   std::shared_ptr<const BatchView> view() const;  // null until the first answer
 
  private:

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/batch.h"
 
 namespace lunagrad {
 

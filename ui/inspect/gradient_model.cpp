@@ -10,7 +10,7 @@ constexpr size_t kMostSteps = 2000;  // steps whose histograms are kept
 
 }  // namespace
 
-bool GradientModel::update(const Session& session) {
+bool GradientModel::update(const SessionInspection& session) {
   const std::vector<StepStatisticsPtr> fresh = session.statistics(number_);
   for (const StepStatisticsPtr& step : fresh) add(step);
   return !fresh.empty();

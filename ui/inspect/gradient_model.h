@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "script/session.h"
+#include "script/session_inspection.h"
 #include "ui/base/curve.h"
 #include "ui/inspect/alarms.h"
 
@@ -27,7 +27,7 @@ struct ParameterHistory {
 
 class GradientModel {
  public:
-  bool update(const Session&);  // once a frame; returns true when there is something new
+  bool update(const SessionInspection&);  // once a frame; returns true when there is something new
   void add(const StepStatisticsPtr&);
   void clear();
 

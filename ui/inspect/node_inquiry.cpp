@@ -2,7 +2,7 @@
 
 namespace lunagrad {
 
-void NodeInquiry::check_gradient(Session& session, int64_t step, uint64_t node) {
+void NodeInquiry::check_gradient(SessionInspection& session, int64_t step, uint64_t node) {
   devices_.forget();
   gradient_.forget();
   node_ = node;
@@ -11,7 +11,7 @@ void NodeInquiry::check_gradient(Session& session, int64_t step, uint64_t node) 
   session.check_gradient(step, node, gradient_.stop_token(), std::move(answered));
 }
 
-void NodeInquiry::compare_devices(Session& session, int64_t step, uint64_t node) {
+void NodeInquiry::compare_devices(SessionInspection& session, int64_t step, uint64_t node) {
   devices_.forget();
   gradient_.forget();
   node_ = node;
@@ -31,14 +31,14 @@ void NodeInquiry::close() {
   node_ = 0;
 }
 
-void NodeInquiry::copy(Session& session, const TensorPlace& place, const SliceQuery& query,
+void NodeInquiry::copy(SessionInspection& session, const TensorPlace& place, const SliceQuery& query,
                        SliceFormat format) {
   session.print_slice(place, query, format, [done = text_.ask()](std::string text, std::string error) {
     done({std::move(text), std::move(error)});
   });
 }
 
-void NodeInquiry::save(Session& session, const TensorPlace& place, const std::string& path) {
+void NodeInquiry::save(SessionInspection& session, const TensorPlace& place, const std::string& path) {
   session.save_tensor(place, path, [path, done = file_.ask()](std::string error) {
     done({path, std::move(error)});
   });

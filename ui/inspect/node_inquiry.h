@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "script/session.h"
+#include "script/session_inspection.h"
 #include "ui/base/awaited.h"
 
 namespace lunagrad {
@@ -15,8 +15,8 @@ class NodeInquiry {
   explicit NodeInquiry(std::function<void()> wake)
       : gradient_(wake), devices_(wake), text_(wake), file_(wake) {}
 
-  void check_gradient(Session&, int64_t step, uint64_t node);
-  void compare_devices(Session&, int64_t step, uint64_t node);
+  void check_gradient(SessionInspection&, int64_t step, uint64_t node);
+  void compare_devices(SessionInspection&, int64_t step, uint64_t node);
   void cancel();
   void close();  // hides the results
   bool checking() const { return gradient_.waiting(); }
@@ -31,8 +31,8 @@ class NodeInquiry {
   uint64_t node() const { return node_; }
   uint64_t number() const { return number_; }  // a number that differs for each request
 
-  void copy(Session&, const TensorPlace&, const SliceQuery&, SliceFormat);
-  void save(Session&, const TensorPlace&, const std::string& path);
+  void copy(SessionInspection&, const TensorPlace&, const SliceQuery&, SliceFormat);
+  void save(SessionInspection&, const TensorPlace&, const std::string& path);
   // A sentence about the last copy or save since the last call, and text for the clipboard. Once a frame.
   struct Answer {
     std::string sentence, clipboard;

@@ -7,7 +7,7 @@ namespace lunagrad {
 StepInquiry::StepInquiry(std::function<void()> wake)
     : wake_(std::move(wake)), shared_(std::make_shared<Shared>()), answer_(wake_) {}
 
-void StepInquiry::compare(Session& session, int64_t step, const ComparisonQuery& query) {
+void StepInquiry::compare(SessionInspection& session, int64_t step, const ComparisonQuery& query) {
   close();
   with_ = query.with;
   shared_ = std::make_shared<Shared>();

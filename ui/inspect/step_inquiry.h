@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "script/session.h"
+#include "script/session_inspection.h"
 #include "ui/base/awaited.h"
 
 namespace lunagrad {
@@ -19,7 +19,7 @@ class StepInquiry {
   explicit StepInquiry(std::function<void()> wake);
 
   // Starts a comparison; ends the previous request.
-  void compare(Session&, int64_t step, const ComparisonQuery&);
+  void compare(SessionInspection&, int64_t step, const ComparisonQuery&);
   void close();                                      // ends the request and forgets the answer
   const std::string& with() const { return with_; }  // the `with` of the latest request
   struct Progress {

@@ -64,7 +64,7 @@ bool ValueProbe::has_all(const TensorPlace& place) const {
   return true;
 }
 
-bool ValueProbe::ask(Session& session, Side& side, const TensorPlace& place, const Look& look) {
+bool ValueProbe::ask(SessionInspection& session, Side& side, const TensorPlace& place, const Look& look) {
   side.place = place;
   side.look = look;
   auto answered = side.slice.ask();
@@ -75,7 +75,7 @@ bool ValueProbe::ask(Session& session, Side& side, const TensorPlace& place, con
   return true;
 }
 
-bool ValueProbe::watch(Session& session, int place, const TensorPlace& tensor, bool running) {
+bool ValueProbe::watch(SessionInspection& session, int place, const TensorPlace& tensor, bool running) {
   if (place != place_) forget();
   place_ = place;
   bool asked = false;

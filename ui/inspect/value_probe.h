@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "script/session.h"
+#include "script/session_inspection.h"
 #include "ui/base/awaited.h"
 
 namespace lunagrad {
@@ -27,7 +27,7 @@ class ValueProbe {
   // Keeps the answers current: sends a request when anything changed since the last one. While the script
   // runs, requests for the same place (a number that stays the same while the user looks at one tensor) are
   // sent at most a few times a second. Returns true when a request was sent. Call once a frame.
-  bool watch(Session&, int place, const TensorPlace&, bool running);
+  bool watch(SessionInspection&, int place, const TensorPlace&, bool running);
   void forget();  // shows nothing until the next watch()
   // Sets the step whose answers are shown; answers for another step wait until that step is set. Once a
   // frame.
@@ -51,7 +51,7 @@ class ValueProbe {
     std::optional<TensorPlace> place;  // place of the last request
     Look look;
   };
-  bool ask(Session&, Side&, const TensorPlace&, const Look&);
+  bool ask(SessionInspection&, Side&, const TensorPlace&, const Look&);
 
   Side sides_[2];
   int place_ = -1;

@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/smoother.h"
+#include "script/view/source_place.h"
 #include "ui/base/curve.h"
 
 namespace lunagrad {

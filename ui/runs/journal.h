@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/run.h"
+#include "script/view/surgery.h"
 #include "ui/runs/curves.h"
 #include "ui/runs/media_log.h"
 #include "ui/runs/probe_curves.h"

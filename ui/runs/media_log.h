@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/media.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 

@@ -8,7 +8,7 @@ void ParamController::update(const std::vector<ParamInfo>& params) {
       asked_.erase(asked);
 }
 
-bool ParamController::send(Session& session, const std::string& name, const std::string& value) {
+bool ParamController::send(SessionControl& session, const std::string& name, const std::string& value) {
   std::string why;
   if (!session.set_param(name, value, &why)) {
     refusals_[name] = why;
@@ -19,8 +19,8 @@ bool ParamController::send(Session& session, const std::string& name, const std:
   return true;
 }
 
-bool ParamController::set(Session& session, const ParamInfo& param, const std::string& given, int64_t step,
-                          bool part_of_drag) {
+bool ParamController::set(SessionControl& session, const ParamInfo& param, const std::string& given,
+                          int64_t step, bool part_of_drag) {
   const std::string before = value(param);
   if (given == before && !drag_) return true;
   if (drag_ && drag_->name != param.name) end_drag(step);
@@ -38,7 +38,7 @@ void ParamController::end_drag(int64_t step) {
   drag_.reset();
 }
 
-bool ParamController::undo(Session& session, int64_t step) {
+bool ParamController::undo(SessionControl& session, int64_t step) {
   end_drag(step);
   if (edits_.empty()) return false;
   const Edit last = edits_.back();

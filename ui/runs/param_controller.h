@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "script/session.h"
+#include "script/session_control.h"
 
 namespace lunagrad {
 
@@ -23,10 +23,11 @@ class ParamController {
   void update(const std::vector<ParamInfo>&);
   // Sends a value to the session. Returns false when it was refused; refusal() has the reason. While
   // `part_of_drag` is true, all changes are one edit; the first call without it ends the edit.
-  bool set(Session&, const ParamInfo&, const std::string& value, int64_t step, bool part_of_drag = false);
+  bool set(SessionControl&, const ParamInfo&, const std::string& value, int64_t step,
+           bool part_of_drag = false);
   void end_drag(int64_t step);
   const std::optional<Edit>& drag() const { return drag_; }  // the drag in progress
-  bool undo(Session&, int64_t step);                         // returns false when there is nothing to undo
+  bool undo(SessionControl&, int64_t step);                  // returns false when there is nothing to undo
   const std::vector<Edit>& edits() const { return edits_; }  // the edits in effect, oldest first
 
   // The value that the user sees: the pending one, otherwise the script's.
@@ -40,7 +41,7 @@ class ParamController {
   const std::map<std::string, std::string>& chosen() const { return chosen_; }
 
  private:
-  bool send(Session&, const std::string& name, const std::string& value);
+  bool send(SessionControl&, const std::string& name, const std::string& value);
 
   std::map<std::string, std::string> asked_, chosen_, refusals_;
   std::vector<Edit> edits_;

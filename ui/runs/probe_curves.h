@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "script/view/run.h"
 #include "ui/runs/curves.h"
 
 namespace lunagrad {

@@ -2,7 +2,7 @@
 // The tape as files for other programs. Pure; any thread.
 #include <string>
 
-#include "script/session.h"
+#include "script/view/tape.h"
 #include "ui/graph/canvas.h"
 
 namespace lunagrad {

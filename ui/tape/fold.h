@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/tape.h"
 
 namespace lunagrad {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/tape.h"
 #include "ui/tape/picture.h"
 
 namespace lunagrad {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/tape.h"
 #include "ui/tape/fold.h"
 #include "ui/tape/picture.h"
 #include "ui/tape/selection_trail.h"

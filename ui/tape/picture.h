@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "script/session.h"
+#include "script/view/tape.h"
 #include "ui/graph/canvas.h"
 #include "ui/tape/fold.h"
 

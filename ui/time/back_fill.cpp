@@ -40,7 +40,7 @@ struct BackFill::Work {
   std::map<uint64_t, size_t> part;  // index of the part by the probe's id in the replay's session
 
   // Called when a session of the replay starts: discards the values of an earlier session.
-  void prepare(Session& session) {
+  void prepare(SessionWatches& session) {
     const std::lock_guard lock(mutex);
     part.clear();
     for (size_t i = 0; i < job.parts.size(); ++i) {
@@ -76,7 +76,7 @@ struct BackFill::Work {
     options.events = [this, &run](const Event& event) { see(event, *run); };
     replay.run(job.folder, std::move(options), [&](Replay& repeated) {
       run = &repeated.run();
-      repeated.run_through(from, to, [this](Session& session) { prepare(session); });
+      repeated.run_through(from, to, [this](SessionWatches& session) { prepare(session); });
       repeated.require_same();
     });
   }

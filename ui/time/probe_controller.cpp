@@ -18,7 +18,7 @@ static std::string steps_text(int64_t first, int64_t last) {
                        : "steps " + std::to_string(first) + " to " + std::to_string(last);
 }
 
-ProbeController::ProbeController(Session& session, Journal& journal, Actions& actions,
+ProbeController::ProbeController(SessionWatches& session, Journal& journal, Actions& actions,
                                  const ReplayController& replay,
                                  std::function<ReplayController::RunNow()> run_now,
                                  const std::function<void()>& wake)

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "script/session.h"
+#include "script/session_watches.h"
 #include "ui/record/actions.h"
 #include "ui/runs/journal.h"
 #include "ui/time/back_fill.h"
@@ -20,7 +20,7 @@ class ProbeController {
  public:
   // The references outlive this object. `run_now` returns the present state of the run. `wake` requests a
   // frame; it is called on any thread.
-  ProbeController(Session&, Journal&, Actions&, const ReplayController&,
+  ProbeController(SessionWatches&, Journal&, Actions&, const ReplayController&,
                   std::function<ReplayController::RunNow()> run_now, const std::function<void()>& wake);
 
   // Takes over the result of a replay, and starts the next replay. Once a frame. Returns true when something
@@ -62,7 +62,7 @@ class ProbeController {
   void start();
   Gap gap_of(const Item&) const;
 
-  Session& session_;
+  SessionWatches& session_;
   Journal& journal_;
   Actions& actions_;
   const ReplayController& replay_;

@@ -14,7 +14,7 @@
 #include "script/lua/guard.h"
 #include "script/lua/script_line.h"
 #include "script/lua/user_type.h"
-#include "script/session/impl.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
@@ -164,11 +164,11 @@ int stepped(lua_State* L) {
   const auto first = std::find_if(list.params.begin(), list.params.end(),
                                   [](const Tensor& x) { return x.grad().defined(); });
   if (first != list.params.end() && use_gradient(*first))
-    Session::Impl::of(L).warn_once(L,
+    SessionThread::of(L).warn_once(L,
                                    "the gradients hold those of an earlier step, too, which were not "
                                    "cleared; write optimizer:zero_grad() "
                                    "before loss:backward()");
-  FiniteSentry& sentry = Session::Impl::of(L).viewers().sentry();
+  FiniteSentry& sentry = SessionThread::of(L).viewers().sentry();
   TensorList changed;
   if (sentry.looks_at_gradients()) {
     for (const Tensor& x : list.params)
@@ -176,7 +176,7 @@ int stepped(lua_State* L) {
     mark_line(L);
   }
   sentry.stepped(changed);
-  Session::Impl::of(L).viewers().statistics().optimized(list.params);
+  SessionThread::of(L).viewers().statistics().optimized(list.params);
   return 0;
 }
 
@@ -197,7 +197,7 @@ int used_gradients(lua_State* L) {
 // stepped_in_vain(): an optimizer has made its step although no parameter had a gradient.
 int stepped_in_vain(lua_State* L) {
   if (binding_state(L).safe_point_data)
-    Session::Impl::of(L).warn_once(
+    SessionThread::of(L).warn_once(
         L,
         "no parameter has a gradient, so the step changed nothing; loss:backward() makes them, after "
         "zero_grad() and before step()");

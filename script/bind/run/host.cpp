@@ -6,12 +6,13 @@
 #include "script/lua/guard.h"
 #include "script/lua/script_line.h"
 #include "script/session/globals.h"
-#include "script/session/impl.h"
+#include "script/session/run_bindings.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
 
-HostValues& host(lua_State* L) { return Session::Impl::of(L).host(); }
+HostValues& host(lua_State* L) { return SessionThread::of(L).host(); }
 
 // Upvalue 1: the name. The arguments are tensors and numbers, the results tensors.
 int call_function(lua_State* L) {

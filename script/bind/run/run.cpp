@@ -12,7 +12,8 @@
 #include "script/lua/script_line.h"
 #include "script/lua/state.h"
 #include "script/session/globals.h"
-#include "script/session/impl.h"
+#include "script/session/run_bindings.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
@@ -20,9 +21,9 @@ namespace {
 constexpr const char* kHandle = "lunagrad.Live";
 constexpr const char* kStates = "lunagrad.states";  // registry key of the function given to _on_states
 
-Session::Impl& session(lua_State* L) {
+SessionThread& session(lua_State* L) {
   context().check_may_change("run");
-  return Session::Impl::of(L);
+  return SessionThread::of(L);
 }
 
 SourcePlace place_of(lua_State* L) {
@@ -125,7 +126,7 @@ const Param& handle_param(lua_State* L) {
   luaL_checkudata(L, 1, kHandle);
   lua_getiuservalue(L, 1, 1);
   const Param* const param =
-      Session::Impl::of(L).run().params().find(std::string(check_string(L, -1, "live")));
+      SessionThread::of(L).run().params().find(std::string(check_string(L, -1, "live")));
   if (!param) fail("run.live: there is no such parameter");
   return *param;
 }
@@ -151,7 +152,7 @@ int checkpoint_states(lua_State* L) {
 
 // Writes the requested checkpoint at the end of the step.
 void take_checkpoint(lua_State* L) {
-  Session::Impl& owner = session(L);
+  SessionThread& owner = session(L);
   if (!owner.run().takes_checkpoint()) return;
   owner.control().begin_checkpoint();
   lua_pushcfunction(L, guard<checkpoint_states>);
@@ -161,7 +162,7 @@ void take_checkpoint(lua_State* L) {
 }
 
 int next_step(lua_State* L) {
-  Session::Impl& owner = session(L);
+  SessionThread& owner = session(L);
   const std::shared_ptr<const QueueReport> computed = leave_step(L);
   owner.viewers().tape().computed(computed, defers_steps(L));
   if (owner.run().step() > owner.run().done()) owner.probe_step(L);
@@ -484,7 +485,7 @@ int assert_finite(lua_State* L) {
 // _count_step(): an optimizer calls it at the end of its step. In a script without lg.run.steps, this is the
 // step boundary.
 int count_step(lua_State* L) {
-  Session::Impl& owner = session(L);
+  SessionThread& owner = session(L);
   if (owner.run().count_step()) {
     owner.probe_step(L);
     call_states(L, "report", "", 0);
@@ -553,7 +554,7 @@ void open_run(lua_State* L) {
   lua_pushliteral(L, "live parameter");
   lua_setfield(L, -2, "__metatable");
   lua_pop(L, 1);
-  add_module(L, "run", kFunctions, &Session::Impl::of(L));
+  add_module(L, "run", kFunctions, &SessionThread::of(L));
   add_run_values(L);
 }
 

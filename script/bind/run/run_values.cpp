@@ -3,8 +3,8 @@
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
-#include "script/session/globals.h"
-#include "script/session/impl.h"
+#include "script/session/run_bindings.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 // Registry key of the function that _at_boundary sets.
 constexpr const char* kAtBoundary = "lunagrad.at_boundary";
 
-Run& run_of(lua_State* L) { return Session::Impl::of(L).run(); }
+Run& run_of(lua_State* L) { return SessionThread::of(L).run(); }
 
 std::string check_name(lua_State* L, const char* function) {
   std::string name(check_string(L, 1, function));
@@ -89,7 +89,7 @@ int keeps_values(lua_State* L) {
 }
 
 int wants_batch(lua_State* L) {
-  lua_pushboolean(L, Session::Impl::of(L).viewers().batch().wants());
+  lua_pushboolean(L, SessionThread::of(L).viewers().batch().wants());
   return 1;
 }
 
@@ -98,7 +98,7 @@ int give_batch(lua_State* L) {
   TensorList columns;
   for (int i = 5; i <= lua_gettop(L); ++i)
     if (const Tensor* column = to_tensor(L, i)) columns.push_back(*column);
-  Session::Impl::of(L).viewers().batch().give(
+  SessionThread::of(L).viewers().batch().give(
       {std::string(check_string(L, 1, "DataLoader")), check_integer(L, 2, "DataLoader"),
        check_integer(L, 3, "DataLoader"), check_integer(L, 4, "DataLoader"), run_of(L).step()},
       std::move(columns));

@@ -15,7 +15,7 @@
 #include "script/lua/guard.h"
 #include "script/lua/script_line.h"
 #include "script/lua/size.h"
-#include "script/session/impl.h"
+#include "script/session/session_thread.h"
 
 namespace lunagrad {
 namespace {
@@ -180,7 +180,7 @@ void warn_of_identity(lua_State* L) {
   if (!state.safe_point_data || !lua_getstack(L, 1, &caller)) return;
   lua_getinfo(L, "S", &caller);
   if (state.chunk(caller).library) return;
-  Session::Impl::of(L).warn_once(
+  SessionThread::of(L).warn_once(
       L,
       "== asks whether two tensors are the same one, and these are not; x:eq(y) compares their elements, "
       "x:equal(y) the whole, and rawequal(x, y) says that the same one is meant");

@@ -5,7 +5,7 @@
 
 #include "runtime/core/error.h"
 #include "script/run/params.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "runtime/core/error.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 

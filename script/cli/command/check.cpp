@@ -19,7 +19,7 @@
 #include "script/meta/explain.h"
 #include "script/meta/help.h"
 #include "script/meta/python.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

@@ -130,7 +130,8 @@ int fail_with(const std::string& reason, Outcome outcome) {
   return int(outcome);
 }
 
-int compare_run(const Request& request, Session& session, int exit_code, const std::function<bool()>& wait) {
+int compare_run(const Request& request, SessionInspection& session, int exit_code,
+                const std::function<bool()>& wait) {
   if (!session.reached()) {
     if (exit_code != 0) return exit_code;  // the script's error is already printed
     return fail_with(text("--step ", request.step,
@@ -160,11 +161,11 @@ int run(Request& request) {
     return fail_with(wrong, Outcome::usage);
   run.options.write_run = false;
   run.options.files_aside = true;
-  run.before = [&](Session& session) {
+  run.before = [&](SessionInspection& session) {
     session.set_history_budget(kUnlimited);
     session.stop_behind(request.step);
   };
-  run.after = [&](Session& session, int exit_code, const std::function<bool()>& wait) {
+  run.after = [&](SessionInspection& session, int exit_code, const std::function<bool()>& wait) {
     return compare_run(request, session, exit_code, wait);
   };
   return run_and_wait(run);

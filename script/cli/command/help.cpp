@@ -10,7 +10,7 @@
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"
 #include "script/meta/topics.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 namespace {

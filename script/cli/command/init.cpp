@@ -11,7 +11,6 @@
 #include "script/cli/command/all.h"
 #include "script/meta/annotations.h"
 #include "script/meta/library.h"
-#include "script/session.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

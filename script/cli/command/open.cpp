@@ -17,7 +17,7 @@
 #include "runtime/io/own_file.h"
 #include "script/cli/command/all.h"
 #include "script/run/record.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 namespace {

@@ -18,6 +18,7 @@
 #include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/meta/library.h"
+#include "script/session.h"
 
 namespace lunagrad {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The interactive prompt: reads lines (with libedit on a terminal, plainly otherwise), evaluates them in a
 // Session and shows their values. Throws nothing. Ctrl-C cancels an evaluation, Ctrl-D leaves.
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 

@@ -11,7 +11,7 @@
 #include "runtime/ops.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/bench/tune_products.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 namespace {

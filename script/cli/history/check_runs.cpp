@@ -7,8 +7,8 @@
 #include "script/bundle/bundle.h"
 #include "script/check/check.h"
 #include "script/run/record.h"
-#include "script/session.h"
 #include "script/sweep/plan.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

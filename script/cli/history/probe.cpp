@@ -76,7 +76,7 @@ int probe(const Asked& asked) {
   first = wanted.first = asked.from.value_or(replay->first_step());
   last = asked.to.value_or(replay->steps());
   replay.show_up_to(last);
-  const auto prepare = [&](Session& session) {
+  const auto prepare = [&](SessionWatches& session) {
     rows.values.clear();
     std::string why;
     if (session.add_probe(wanted, &why) == 0) fail(wanted.name, ": ", why);

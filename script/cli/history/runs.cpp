@@ -30,7 +30,7 @@
 #include "script/run/folder.h"
 #include "script/run/notes.h"
 #include "script/run/record.h"
-#include "script/session.h"
+#include "script/view/run.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

@@ -13,10 +13,10 @@
 #include "script/cli/sweep/child.h"
 #include "script/cli/sweep/report.h"
 #include "script/run/folder.h"
-#include "script/session.h"
 #include "script/sweep/heartbeat.h"
 #include "script/sweep/trial_folder.h"
 #include "script/trust/inside.h"
+#include "script/view/run.h"
 
 namespace lunagrad::sweep {
 namespace fs = std::filesystem;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "script/session.h"
 #include "tests/support/timing.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/param_controller.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "script/session.h"
 #include "tests/support/timing.h"
 #include "ui/editor/completion.h"
 #include "ui/text/code_editor.h"

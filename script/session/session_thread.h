@@ -4,17 +4,19 @@
 //   RunControl       the requests of other threads, and what the session's thread does next
 //   CurrentRun       the latest run: its script, parameters, files and device
 //   Events           sends events to the sink
+//   Globals          the functions of a Lua state that the session replaces or adds
 //   ScriptState      the Lua state, its hooks, and how a script is ended from outside
 //   BreakpointPauses the breakpoints, and how a run pauses for one
 //   Viewers          which viewers see the ops and backward passes of a step
 //   HostValues       the tensors, functions and ops that the program around the session shares with it
 //   Handover         what a reload passes to the next script
+//   Reloads          replaces the running script by the changed script
 //   KeyframeTaker    the states after steps, from which replays and forks continue
 //   ProbeWatch       the probes, which read values of the script
+//   TypedLines       the places in a run at which console lines are evaluated
 //   Tasks            code that runs between scripts and at safe points
-// Impl itself has no lock: it connects the parts on the session's thread.
+// SessionThread itself has no lock: it connects the parts on the session's thread.
 #include <chrono>
-#include <deque>
 #include <lua.hpp>
 #include <set>
 #include <thread>
@@ -22,25 +24,28 @@
 #include "runtime/core/context.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/host/host_values.h"
-#include "script/session.h"
 #include "script/session/breakpoint_pauses.h"
 #include "script/session/current_run.h"
 #include "script/session/events.h"
+#include "script/session/globals.h"
 #include "script/session/handover.h"
+#include "script/session/reloads.h"
 #include "script/session/run_control.h"
 #include "script/session/script_state.h"
 #include "script/session/tasks.h"
+#include "script/session/typed_lines.h"
 #include "script/session/viewers.h"
+#include "script/session_control.h"
 #include "script/time/probe_watch.h"
 #include "script/time/taking.h"
 
 namespace lunagrad {
 
-class Session::Impl {
+class SessionThread {
  public:
-  explicit Impl(EventSink sink);
-  ~Impl();
-  Impl(const Impl&) = delete;
+  explicit SessionThread(EventSink sink);
+  ~SessionThread();
+  SessionThread(const SessionThread&) = delete;
 
   // Any thread, for the functions of these parts that allow it.
   RunControl& control() { return control_; }
@@ -53,10 +58,9 @@ class Session::Impl {
   std::optional<Silence> silence() const;
 
   // The session's thread, for the bindings.
-  static Impl& of(lua_State*);
+  static SessionThread& of(lua_State*);
   Run& run() { return *run_; }  // exists as long as there is a Lua state
   void emit(Event);
-  void warn(std::string message) { events_.warn(std::move(message)); }
   // A warning with the script's line; each message is given once per run.
   void warn_once(lua_State*, const char* message);
   // Carries out requests, waits while paused, raises a Lua error to end the script. Without a Lua state
@@ -71,8 +75,6 @@ class Session::Impl {
   void begin_step();            // decides which viewers see the ops and backward passes of the coming step
   void pause_here(lua_State*);  // lg.run.breakpoint, in an interactive run
   void usage_failed() { script_.set_usage_failed(); }
-  [[noreturn]] void exit(lua_State*, int code);  // os.exit: unwinds the script
-  bool unwinding() const { return script_.unwinding(); }
   const Kept* states() const { return handover_.states(); }  // the states that a reload passed to the script
 
   // The session's thread, in a task.
@@ -83,18 +85,17 @@ class Session::Impl {
  private:
   static void hook(lua_State*, lua_Debug*);
   void probe_line(lua_State*, lua_Debug*);
-  void tell_probe(const ProbeWatch::Reading&);
   void look_up(lua_State* L, SafePlace place) {
-    ops_ += place == SafePlace::op && !control_.at_own_work();
-    if (ops_ >= next_line_ops_ && place == SafePlace::op) repeat_console(L, place);
+    if (place == SafePlace::op) {
+      if (!control_.at_own_work()) typed_lines_.count_op();
+      if (typed_lines_.may_be_due_at_op()) repeat_console(L, place);
+    }
     if (script_.unwinding() || control_.attention()) safe_point(L, place);
   }
   [[noreturn]] void unwind(lua_State* L) { script_.unwind(L, control_.task_running()); }
   RunControl::Place place_of(lua_State*, SafePlace);
   void wait_while_paused(lua_State*);
   void set_state(SessionState, SourcePlace = {});
-  void tell_not_finite(const FiniteSentry::Found&);
-  void tell_growth(const GrowthWatch::Found&);
 
   void serve();  // the session's thread
   // Serves until the session ends, or until a script must run on another thread: then returns true and sets
@@ -110,13 +111,6 @@ class Session::Impl {
   lua_State* state_for_tasks();  // makes a state when there is none
   void begin_run(const Script&);
   void begin_at(const Keyframe&, bool changed);
-  void record_console(const std::string& code);
-
-  // Reloads.
-  void read_reload();
-  bool refuses_reload();
-  bool hand_over();  // to the successor; false when the states cannot be taken
-  std::optional<Script> successor_when_idle();
 
   Context context_;
   RunControl control_;
@@ -128,17 +122,14 @@ class Session::Impl {
   Handover handover_;
   HostValues host_;
   Tasks tasks_;
+  Reloads reloads_;
+  Globals globals_;
+  TypedLines typed_lines_;
   std::chrono::steady_clock::time_point next_checkpoint_;  // of automatic checkpoints
   KeyframeTaker keyframes_;
   ProbeWatch probes_;
-  // For console lines: where in the step the script is, to record one; and the lines to repeat.
-  int64_t ops_ = 0;  // safe points of ops in this step
-  int64_t next_line_ops_ = INT64_MAX;
-  std::optional<SafePlace> place_;  // place of the safe point whose tasks run; empty inside a backward pass
-  std::deque<TypedLine> lines_;
   std::set<const char*> told_;            // messages that warn_once has given
   bool holds_ = false;                    // this rank is paused and the other ranks wait for it
-  std::optional<Script> successor_;       // runs next: the present script ends for it
   std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-#include "script/session/impl.h"
+#include "script/session/session_thread.h"
 
 #include <unistd.h>
 
@@ -17,10 +17,10 @@
 #include "script/lua/source.h"
 #include "script/run/order.h"
 #include "script/session/console.h"
-#include "script/session/globals.h"
+#include "script/session/findings.h"
+#include "script/session/run_bindings.h"
 
 namespace lunagrad {
-
 namespace {
 
 // The script's line in another rank's message: "rank 1: train.lua:15: …".
@@ -35,16 +35,24 @@ bool needs_thread(const RunOptions& options) { return options.sandbox && !option
 
 }  // namespace
 
-Session::Impl::Impl(EventSink sink)
+SessionThread::SessionThread(EventSink sink)
     : control_(context_.stop_requested),
       events_(std::move(sink), run_),
       script_(context_, hook),
       breakpoints_(control_, events_, script_, [this] { safe_point(nullptr, SafePlace::midst); }),
-      viewers_(context_, control_, events_, breakpoints_,
-               [this](const FiniteSentry::Found& found) { tell_not_finite(found); }),
+      viewers_(
+          context_, control_, events_, breakpoints_,
+          [this](const FiniteSentry::Found& found) {
+            viewers_.statistics().measure_next();  // so that the norms shown are of the step with the NaN
+            events_.emit(event_of(found));
+          }),
       tasks_(context_, control_, events_, script_, viewers_),
+      reloads_(control_, run_, events_, script_, viewers_, handover_, tasks_),
+      globals_(control_, run_, events_, script_),
       keyframes_(Handover::read, [this](const std::string& message) { events_.warn(message); }) {
-  context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, SafePlace::midst); };
+  context_.safe_point = [](void* self) {
+    static_cast<SessionThread*>(self)->safe_point(nullptr, SafePlace::midst);
+  };
   context_.owner = this;
   viewers_.tape().on_reached([this] { control_.interrupt(); });
   if (dist::leads())
@@ -59,22 +67,22 @@ Session::Impl::Impl(EventSink sink)
   thread_ = std::thread([this] { serve(); });
 }
 
-Session::Impl::~Impl() {
+SessionThread::~SessionThread() {
   if (dist::leads()) dist::on_words(nullptr);
   control_.close();
   thread_.join();
 }
 
-void Session::Impl::pause_for_viewer() {
+void SessionThread::pause_for_viewer() {
   control_.pause();
   if (!viewers_.tape().watching()) return;
   control_.let_step_end();
 }
 
-std::optional<Silence> Session::Impl::silence() const {
+std::optional<Silence> SessionThread::silence() const {
   const std::optional<double> waited = control_.waited();
   if (!waited) return std::nullopt;
-  const auto [call, line] = script_.native_calls().current();
+  const auto [call, line] = globals_.native_calls().current();
   return Silence{*waited, call, {interned(line.file), line.line}};
 }
 
@@ -82,7 +90,7 @@ std::optional<Silence> Session::Impl::silence() const {
 
 // The kernel's limits on a thread cannot be lifted, so a sandboxed script, and later queries about it, get
 // their own thread.
-void Session::Impl::serve() {
+void SessionThread::serve() {
   std::optional<Script> next;
   for (bool goes_on = true; goes_on;) {
     if (next && needs_thread(next->options))
@@ -96,7 +104,7 @@ void Session::Impl::serve() {
   host_.drop();
 }
 
-bool Session::Impl::serve_on_thread(std::optional<Script>& next, bool limited) {
+bool SessionThread::serve_on_thread(std::optional<Script>& next, bool limited) {
   const UseContext use(context_);
   bool goes_on = true;
   for (;;) {
@@ -116,7 +124,7 @@ bool Session::Impl::serve_on_thread(std::optional<Script>& next, bool limited) {
           break;
         }
       } else {
-        script = successor_when_idle();
+        script = reloads_.successor_when_idle();
       }
     }
     while (script) script = run_script(std::move(*script));
@@ -130,7 +138,7 @@ bool Session::Impl::serve_on_thread(std::optional<Script>& next, bool limited) {
   return goes_on;
 }
 
-void Session::Impl::limit_thread(Script& script) {
+void SessionThread::limit_thread(Script& script) {
   RunOptions& options = script.options;
   GuardLimits limits;
   aside_.reset();
@@ -145,7 +153,7 @@ void Session::Impl::limit_thread(Script& script) {
   options.unguarded = guard_thread(limits).missing;
 }
 
-std::optional<Script> Session::Impl::run_script(Script script) {
+std::optional<Script> SessionThread::run_script(Script script) {
   close_state();
   context_.grad_enabled = true;
   context_.autocast = nullptr;
@@ -159,7 +167,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
   if (!goes_on) told_.clear();
   if (!goes_on) set_disk_limit(disk_of(script.options));
-  if (!goes_on) lines_.assign(script.options.console.begin(), script.options.console.end());
+  if (!goes_on) typed_lines_.begin_script(script.options.console);
   viewers_.begin_script(goes_on, Guard(int(script.options.guard)));
   script_.begin_script();
 
@@ -211,7 +219,12 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       for (std::string& warning : mistake_warnings(script_.lua(), script.source,
                                                    chunk_name(script.name.c_str()), !script.path.empty()))
         events_.warn(std::move(warning));
-      outcome = control_.ending() ? Outcome::stopped : script_.call(script, error);
+      if (control_.ending()) {
+        outcome = Outcome::stopped;
+      } else {
+        if (script.options.on_test) globals_.open_testing(script_.lua(), script.options.test_filter);
+        outcome = script_.call(script, error);
+      }
     }
     if (outcome == Outcome::ok) {
       context_.device->sync();  // reports errors that a device found late, such as an index out of range
@@ -230,23 +243,23 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     outcome = Outcome::memory;
     error = {failure.what()};
   }
-  if (successor_) return std::exchange(successor_, std::nullopt);
+  if (std::optional<Script> successor = reloads_.take_successor()) return successor;
   end_script(outcome, error);
   return std::nullopt;
 }
 
-void Session::Impl::warn_once(lua_State* L, const char* message) {
-  if (told_.insert(message).second) warn(position(L) + message);
+void SessionThread::warn_once(lua_State* L, const char* message) {
+  if (told_.insert(message).second) events_.warn(position(L) + message);
 }
 
 // Reads what viewers still need from the device at the end of a script. Throws errors of earlier calls that
 // were not reported yet.
-void Session::Impl::read_for_viewers() {
+void SessionThread::read_for_viewers() {
   viewers_.end_script(*run_);
   viewers_.sentry().end_run();
 }
 
-void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
+void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
   if (script_.lua()) {
     script_.arm(script_.lua());
     script_.stop_unwinding();
@@ -299,29 +312,30 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   set_state(SessionState::idle);
 }
 
-void Session::Impl::open_state(const std::string& directory, const RunOptions& options) {
+void SessionThread::open_state(const std::string& directory, const RunOptions& options) {
   const SafePoint safe_point = [](lua_State* L, void* self) {
-    static_cast<Impl*>(self)->look_up(L, SafePlace::op);
+    static_cast<SessionThread*>(self)->look_up(L, SafePlace::op);
   };
   script_.open(directory, options, run_, safe_point, this);
+  globals_.open(script_.lua(), options);
 }
 
 // Opens the folder of a sandboxed run at its start, if the folder can be written: it was made before the
 // kernel's limits applied, and must not stay empty.
-void Session::Impl::open_limited_folder() {
+void SessionThread::open_limited_folder() {
   std::error_code none;
   std::filesystem::path made = run_->options().run_directory;
   while (!made.empty() && !std::filesystem::exists(made, none)) made = made.parent_path();
   if (!made.empty() && ::access(made.c_str(), W_OK) == 0) run_->open_folder();
 }
 
-void Session::Impl::close_state() {
+void SessionThread::close_state() {
   viewers_.close_state();
   context_.autocast = nullptr;
   script_.close();
 }
 
-lua_State* Session::Impl::state_for_tasks() {
+lua_State* SessionThread::state_for_tasks() {
   if (!script_.lua()) {
     begin_run(Script{"", "=session", "", RunOptions{.write_run = false}});
     open_state("", {});
@@ -330,12 +344,12 @@ lua_State* Session::Impl::state_for_tasks() {
   return script_.lua();
 }
 
-void Session::Impl::begin_run(const Script& script) {
+void SessionThread::begin_run(const Script& script) {
   run_.begin(script, [this](Event event) { emit(std::move(event)); });
 }
 
 // Creates the keyframe's tensors on the run's device.
-void Session::Impl::begin_at(const Keyframe& start, bool changed) {
+void SessionThread::begin_at(const Keyframe& start, bool changed) {
   if (changed)
     run_->params().take_over(start.params);
   else
@@ -343,11 +357,12 @@ void Session::Impl::begin_at(const Keyframe& start, bool changed) {
   handover_.give(start.step, kept_of(start.content));
 }
 
-void Session::Impl::end_step(lua_State* L) {
+void SessionThread::end_step(lua_State* L) {
   if (!dist::leads() && keyframes_.wants(*run_)) tasks_.run_own([&] { keyframes_.end_step(L, *run_); });
   viewers_.sentry().end_step();
   if (viewers_.growth().looks() && run_->done() > 0)
-    if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L)) tell_growth(*found);
+    if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L))
+      events_.emit(event_of(*found, *run_));
   viewers_.leaks().end_step(L, run_->done(), run_->total() == run_->done(), host_.values());
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;
@@ -364,28 +379,25 @@ void Session::Impl::end_step(lua_State* L) {
   next_checkpoint_ = after + std::max(every, 50 * (after - now));
 }
 
-void Session::Impl::begin_step() {
+void SessionThread::begin_step() {
   host_.exchange();
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
   viewers_.begin_step(*run_);
   probes_.begin_step(run_->step(), run_->in_steps() ? run_->step() : run_->done() + 1);
-  ops_ = 0;
-  next_line_ops_ = lines_.empty() ? INT64_MAX : 0;
-  const bool at_lines = std::any_of(lines_.begin(), lines_.end(), [&](const TypedLine& line) {
-    return line.step == run_->step() && line.place == SafePlace::line;
-  });
+  typed_lines_.begin_step();
+  const bool at_lines = typed_lines_.any_before_lines(run_->step());
   if (const bool on = at_lines || probes_.any_at_lines(); on != script_.lines_probed()) {
     script_.probe_lines(on);
     if (script_.lua()) script_.arm(script_.lua());
   }
 }
 
-Session::Impl& Session::Impl::of(lua_State* L) {
-  return *static_cast<Impl*>(binding_state(L).safe_point_data);
+SessionThread& SessionThread::of(lua_State* L) {
+  return *static_cast<SessionThread*>(binding_state(L).safe_point_data);
 }
 
-void Session::Impl::set_state(SessionState state, SourcePlace place) {
+void SessionThread::set_state(SessionState state, SourcePlace place) {
   if (!control_.set_state(state)) return;
   Event event{};
   event.kind = Event::Kind::state;
@@ -394,48 +406,19 @@ void Session::Impl::set_state(SessionState state, SourcePlace place) {
   emit(std::move(event));
 }
 
-void Session::Impl::emit(Event event) {
+void SessionThread::emit(Event event) {
   if (event.kind == Event::Kind::metrics)
     for (const auto& [name, value] : event.metrics)
       viewers_.sentry().logged(name, value, event.step, event.place);
   events_.emit(std::move(event));
 }
 
-void Session::Impl::tell_not_finite(const FiniteSentry::Found& found) {
-  viewers_.statistics().measure_next();  // so that the norms shown are of the step with the NaN
-  Event event{};
-  event.kind = Event::Kind::not_finite;
-  event.step = found.step;
-  event.since = found.since;
-  event.place = found.place;
-  event.node = found.node;
-  event.text = text(found.nan ? "NaN" : "Inf", found.step > 0 ? text(" since step ", found.step) : "", ": ",
-                    found.what);
-  if (!found.explanation.empty()) event.text += "\n" + found.explanation;
-  events_.emit(std::move(event));
-}
-
-void Session::Impl::tell_growth(const GrowthWatch::Found& found) {
-  Event event{};
-  event.kind = Event::Kind::growth;
-  event.step = run_->done();
-  event.place = found.place;
-  event.subject = found.name;
-  event.text = text(
-      "'", found.name, "' holds the graphs of ", found.steps, " steps and grows from step to step",
-      found.place.line > 0 ? text(", at ", found.place.file.substr(found.place.file.find_last_of('/') + 1),
-                                  ':', found.place.line)
-                           : "",
-      ": add numbers, as with loss:item(), or loss:detach()");
-  events_.emit(std::move(event));
-}
-
 // ---- safe points
 
-void Session::Impl::hook(lua_State* L, lua_Debug* at) {
-  Impl& self = of(L);
+void SessionThread::hook(lua_State* L, lua_Debug* at) {
+  SessionThread& self = of(L);
   if (at->event == LUA_HOOKCOUNT) return self.look_up(L, SafePlace::midst);
-  if (!self.lines_.empty()) self.repeat_console(L, SafePlace::line);
+  if (self.typed_lines_.any()) self.repeat_console(L, SafePlace::line);
   if (self.script_.lines_probed() && self.probes_.waits_at(at->currentline)) self.probe_line(L, at);
   if (!self.script_.lines_watched()) {
     if (!self.script_.lines_probed()) self.script_.arm(L);
@@ -444,36 +427,26 @@ void Session::Impl::hook(lua_State* L, lua_Debug* at) {
   if (!self.control_.task_running() && self.script_.at_new_line(L, at)) self.look_up(L, SafePlace::line);
 }
 
-void Session::Impl::probe_line(lua_State* L, lua_Debug* at) {
+void SessionThread::probe_line(lua_State* L, lua_Debug* at) {
   if (control_.task_running()) return;
   lua_getinfo(L, "S", at);
   const std::string file = chunk_name(at->source), script = chunk_name(run_.script().name.c_str());
   tasks_.run_own([&] {
     probes_.at_line(L, script, file, at->currentline,
-                    [this](const ProbeWatch::Reading& reading) { tell_probe(reading); });
+                    [this](const ProbeWatch::Reading& reading) { events_.emit(event_of(reading, *run_)); });
   });
 }
 
-void Session::Impl::probe_step(lua_State* L) {
+void SessionThread::probe_step(lua_State* L) {
   if (!probes_.any_at_end()) return;
-  tasks_.run_own(
-      [&] { probes_.end_step(L, [this](const ProbeWatch::Reading& reading) { tell_probe(reading); }); });
-}
-
-void Session::Impl::tell_probe(const ProbeWatch::Reading& reading) {
-  Event event{};
-  event.kind = Event::Kind::probe;
-  event.step = run_->step();
-  event.time = run_->seconds();
-  event.probe = reading.probe.id;
-  event.text = reading.error;
-  event.place = reading.probe.place;
-  event.metrics.emplace_back(reading.probe.name, reading.value);
-  events_.emit(std::move(event));
+  tasks_.run_own([&] {
+    probes_.end_step(L,
+                     [this](const ProbeWatch::Reading& reading) { events_.emit(event_of(reading, *run_)); });
+  });
 }
 
 // During a task there may be no run, and RunControl needs none.
-RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
+RunControl::Place SessionThread::place_of(lua_State* L, SafePlace place) {
   if (control_.task_running()) return {place};
   return {.place = place,
           .in_loop = run_->in_steps(),
@@ -481,12 +454,12 @@ RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
           .whole_step = viewers_.tape().keeps_whole_step()};
 }
 
-void Session::Impl::safe_point(lua_State* L, SafePlace place) {
+void SessionThread::safe_point(lua_State* L, SafePlace place) {
   using Next = RunControl::Next;
   if (script_.unwinding()) unwind(L);
   if (place == SafePlace::step_end) {
     viewers_.end_step(*run_);
-    if (!lines_.empty()) repeat_console(L, place);
+    if (typed_lines_.any()) repeat_console(L, place);
   }
   if (!control_.attention()) return;
   // A breakpoint's predicate reaches safe points too: the list must not change while one runs.
@@ -510,16 +483,16 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
         return;
       case Next::task:
         context_.read_only = !L;  // inside a backward pass
-        if (L && !control_.task_running()) place_ = place;
+        if (L && !control_.task_running()) typed_lines_.set_place(place);
         tasks_.run_next();
-        place_.reset();
+        typed_lines_.set_place(std::nullopt);
         context_.read_only = false;
         break;
       case Next::read_reload:
-        read_reload();
+        reloads_.read();
         break;
       case Next::hand_over:
-        if (hand_over()) unwind(L);
+        if (reloads_.hand_over()) unwind(L);
         break;
       case Next::pause:
         if (!std::exchange(holds_, true)) dist::hold(true);
@@ -540,7 +513,7 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
   }
 }
 
-void Session::Impl::wait_while_paused(lua_State* L) {
+void SessionThread::wait_while_paused(lua_State* L) {
   viewers_.profile().leave();
   viewers_.ranks().leave();
   viewers_.tape().settle(false);
@@ -551,25 +524,25 @@ void Session::Impl::wait_while_paused(lua_State* L) {
   viewers_.profile().come_back();
 }
 
-void Session::Impl::pause_here(lua_State* L) {
-  if (!lines_.empty()) repeat_console(L, SafePlace::midst);
+void SessionThread::pause_here(lua_State* L) {
+  if (typed_lines_.any()) repeat_console(L, SafePlace::midst);
   if (!run_->options().interactive) return;
   control_.pause();
   safe_point(L, SafePlace::midst);
 }
 
-void Session::Impl::exit(lua_State* L, int code) {
-  script_.set_exit_code(code);
-  if (control_.task_running()) control_.interrupt_script();
-  unwind(L);
-}
-
 // ---- tasks
 
-void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
+void SessionThread::repeat_console(lua_State* L, SafePlace place) {
+  if (control_.task_running()) return;
+  typed_lines_.repeat(L, *run_, place,
+                      [&](const std::string& code) { tasks_.run_own([&] { evaluate(code, {}); }); });
+}
+
+void SessionThread::evaluate(const std::string& code, const std::function<void(bool)>& done) {
   ScriptError error;
-  record_console(code);
-  const bool ok = evaluate_console(state_for_tasks(), code, error);
+  if (control_.running()) typed_lines_.record(script_.lua(), *run_, code);
+  const bool ok = evaluate_console(state_for_tasks(), code, events_, error);
   if (script_.exit_code() && !control_.running()) {
     Event event{};
     event.kind = Event::Kind::ended;
@@ -583,11 +556,11 @@ void Session::Impl::evaluate(const std::string& code, const std::function<void(b
   if (done) tasks_.tell_after([done, ok] { done(ok); });
 }
 
-void Session::Impl::find_leaks() {
+void SessionThread::find_leaks() {
   if (script_.lua()) viewers_.leaks().look_now(script_.lua(), host_.values());
 }
 
-void Session::Impl::complete(const std::string& line,
+void SessionThread::complete(const std::string& line,
                              const std::function<void(std::vector<std::string>)>& done) {
   done(complete_console(state_for_tasks(), line));
 }
