@@ -8,6 +8,8 @@
 #include "runtime/core/context.h"
 #include "script/lua/state.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 
 namespace {
@@ -63,3 +65,5 @@ TEST_CASE("Lua: models as ONNX files") { run_script(kFolder + "test_onnx.lua"); 
 TEST_CASE("Lua: optimizers and schedulers give PyTorch's values") {
   run_script(kFolder + "test_reference.lua");
 }
+
+TEST_SUITE_END();
