@@ -142,6 +142,8 @@ set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESS
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 # The words of comments and documents.
 add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
+# The files, tests and targets that CONTRIBUTING.md names; `./test --all` follows two of its recipes.
+add_test(NAME recipes COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/recipes --read)
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})
