@@ -60,15 +60,14 @@ add_custom_target(records COMMAND ${CMAKE_COMMAND} -E env LUNAGRAD=$<TARGET_FILE
                   ${PROJECT_SOURCE_DIR}/tests/reference/generate.py examples DEPENDS lunagrad VERBATIM)
 
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
-# Several entries, so that they run in parallel: the table of op samples, the rest of the engine, and scripts. Under the thread
-# sanitizer only tests of memory that threads share run.
+# Several entries, so that they run in parallel: the table of op samples, the rest of tests/runtime/, and tests/script/. Under the
+# thread sanitizer only tests of memory that threads share run: the files with TEST_SUITE_BEGIN("threads").
 if(LUNAGRAD_SANITIZE MATCHES thread)
-  add_test(NAME engine COMMAND lunagrad-tests "-sf=*test_allocator*,*test_cli*,*test_check_fields*,*test_limits*,*test_out_of_memory*,*test_host_values*,*test_lua*,*test_parallel*,*test_prefetch*,*test_reload*,*test_resume*,*test_run_control*,*test_session*")
+  add_test(NAME engine COMMAND lunagrad-tests -ts=threads)
 else()
-  set(SCRIPT_TESTS "*test_bindings*,*test_cli*,*test_docs*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_report*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_serve*,*test_session*,*test_stop*,*test_sweep*,*test_tape_recorder*,*test_test_command*")
-  add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
-  add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,*test_pages*,${SCRIPT_TESTS}")
-  add_test(NAME script COMMAND lunagrad-tests "-sf=${SCRIPT_TESTS}")
+  add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*tests/runtime/test_ops.cpp")
+  add_test(NAME engine COMMAND lunagrad-tests "-sfe=*tests/runtime/test_ops.cpp,*tests/script/*")
+  add_test(NAME script COMMAND lunagrad-tests "-sf=*tests/script/*" "-sfe=*test_onnx_ops*,*test_pages*")
   if(NOT LUNAGRAD_SANITIZE)  # the pages show a release build
     add_test(NAME pages COMMAND lunagrad-tests "-sf=*test_pages*")
   endif()
@@ -78,33 +77,30 @@ else()
   endif()
 endif()
 
-# The examples, as a user runs them. Their assertions and printed figures are the test.
-foreach(EXAMPLE 01_tensors 02_gradients 03_xor)
-  add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua)
+# The examples, as a user runs them; the longer ones take a few steps. Their assertions and printed figures are the test. An
+# example that needs no arguments needs no line here.
+set(ARGUMENTS_05_mnist_cnn --set epochs=1 -- digits-idx)
+foreach(NAME 06_char_lm 07_transformer)
+  set(ARGUMENTS_${NAME} --set steps=3 --set width=32 --set written=20 -- ${PROJECT_SOURCE_DIR}/README.md)
+endforeach()
+foreach(NAME 08_autoencoder 09_vae 10_custom_op 12_resume 13_sweep)
+  set(ARGUMENTS_${NAME} --set epochs=2)
+endforeach()
+set(ARGUMENTS_11_higher_order --set steps=20)
+set(ARGUMENTS_14_find_the_bug --steps 100)
+file(GLOB EXAMPLES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.lua)
+list(REMOVE_ITEM EXAMPLES ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua)
+foreach(EXAMPLE ${EXAMPLES})
+  get_filename_component(NAME ${EXAMPLE} NAME_WE)
+  add_test(NAME example-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+           COMMAND lunagrad run ${EXAMPLE} ${ARGUMENTS_${NAME}})
 endforeach()
 add_test(NAME example-04_digits_mlp WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND sh -ec "./lunagrad run ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua >digits.log; cat digits.log; \
 grep -Eq 'test accuracy (9[7-9]|100)[.]' digits.log")
-# A few steps of the longer examples.
-foreach(EXAMPLE 08_autoencoder 09_vae 10_custom_op 12_resume 13_sweep)
-  add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua --set epochs=2)
-endforeach()
-foreach(EXAMPLE 06_char_lm 07_transformer)
-  add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua --set steps=3 --set width=32 --set written=20
-                   -- ${PROJECT_SOURCE_DIR}/README.md)
-endforeach()
-add_test(NAME example-14_find_the_bug WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-         COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/14_find_the_bug.lua --steps 100)
-add_test(NAME example-11_higher_order WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-         COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/11_higher_order.lua --set steps=20)
 # The MNIST example trains on the bundled digits, converted to MNIST's IDX files.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/digits-idx)
 add_test(NAME digits-idx COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/digits_idx.lua -- ${CMAKE_BINARY_DIR}/digits-idx)
-add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-         COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
 set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
 # The tests of tests/lua that tests/script/lua/test_lua.cpp does not run. test_run.lua needs a run of its own.
@@ -146,6 +142,8 @@ add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wordi
 # The site of the documents, if cmark-gfm is installed: links, anchors, the pages of the reference, the index of the search.
 add_test(NAME site COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/site $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/site)
 set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
+# The files, tests and targets that CONTRIBUTING.md names; `./test --all` follows two of its recipes.
+add_test(NAME recipes COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/recipes --read)
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})
@@ -194,10 +192,10 @@ if(TARGET lunagrad-gpu)
   add_dependencies(lunagrad-gpu-tests lunagrad-flushing-device)
   set(GPU_CACHE "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   if(LUNAGRAD_SANITIZE)
-    # Tests of host memory and threads: streams, ring buffers, uploads, pipelines, files, failures of every call, training.
-    # Without the validation layer, which is not instrumented. Without leak detection, since drivers leak when they unload.
-    add_test(NAME gpu COMMAND lunagrad-gpu-tests
-             "-sf=*test_device*,*test_faults*,*test_optimizers*,*pipelines*,*test_summary*,*test_times*,*test_training*,*test_uploads*")
+    # Tests of host memory and threads, the files with TEST_SUITE_BEGIN("host"): streams, ring buffers, uploads, pipelines,
+    # files, failures of every call, training. Without the validation layer, which is not instrumented. Without leak
+    # detection, since drivers leak when they unload.
+    add_test(NAME gpu COMMAND lunagrad-gpu-tests -ts=host)
     set_tests_properties(gpu PROPERTIES ENVIRONMENT "${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0")
   else()
     # Three entries, two of which run in parallel. Mesa's CPU driver compiles shaders that its cache lacks in one
@@ -216,11 +214,16 @@ if(TARGET lunagrad-gpu)
   add_test(NAME gpu-kernel-names WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
-  # Scripts that the CPU tests run, with a GPU as the default device.
-  foreach(NAME ends functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows captured_graph
-          surgery range)
+  # The tests in Lua with the line "-- Tested on a GPU, too.", with a GPU as the default device.
+  file(GLOB GPU_LUA_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/lua/test_*.lua)
+  foreach(FILE ${GPU_LUA_TESTS})
+    file(STRINGS ${FILE} MARK REGEX "^-- Tested on a GPU, too[.]$" LIMIT_COUNT 1)
+    if(NOT MARK)
+      continue()
+    endif()
+    string(REGEX REPLACE ".*/test_(.*)[.]lua" "\\1" NAME ${FILE})
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-             COMMAND lunagrad test ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
+             COMMAND lunagrad test ${FILE} --device vulkan)
     set_tests_properties(gpu-lua-${NAME} PROPERTIES
                          ENVIRONMENT "LUNAGRAD_VALIDATION=1;${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0"
                          FAIL_REGULAR_EXPRESSION "vulkan validation")

@@ -1,8 +1,8 @@
 #pragma once
-// Which ops run on a Vulkan device and how: one Kernel for each op record. The families are the files of
-// gpu/kernels/, which have the names of those in runtime/ops/. A kernel records one or a few Launches. It
-// gets every address that a shader reads or writes from the Launch, so that the stream knows the hazards. The
-// device's lock guards all of it.
+// Which ops run on a Vulkan device and how: one Kernel for each op record. Each file of gpu/ops/FAMILY/ lists
+// its kernels; it has the name of the ops' file in runtime/ops/FAMILY/. A kernel records one or a few
+// Launches. It gets every address that a shader reads or writes from the Launch, so that the stream knows the
+// hazards. The device's lock guards all of it.
 #include <concepts>
 #include <type_traits>
 #include <vector>

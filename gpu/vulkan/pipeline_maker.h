@@ -20,7 +20,7 @@ using Constants = std::span<const uint32_t>;
 
 // One SPIR-V module. Its memory lives as long as the process.
 struct ShaderCode {
-  std::string_view name;  // the file's name in gpu/shaders, without the extension
+  std::string_view name;  // the file's name, without the extension
   std::span<const uint32_t> words;
   std::span<const uint32_t> ids = {};  // ids of its specialization constants (shaders/constants.h)
   bool bfloat = false;                 // its cooperative matrices multiply bfloat16, not f16

@@ -15,6 +15,8 @@
 #include "tests/gpu/hardware.h"
 #include "tests/support/files.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -237,3 +239,5 @@ TEST_CASE("the host continues while pipelines are created") {
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

@@ -3,6 +3,8 @@
 #include "runtime/elementwise/elementwise.h"
 #include "tests/gpu/compare.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -97,3 +99,5 @@ TEST_CASE("operands on two devices are an error that names both") {
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

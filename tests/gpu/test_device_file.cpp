@@ -8,6 +8,8 @@
 #include "tests/gpu/hardware.h"
 #include "tests/support/files.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -69,3 +71,5 @@ TEST_CASE("two devices work concurrently, and each saves its pipeline cache") {
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

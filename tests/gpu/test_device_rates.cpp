@@ -8,6 +8,8 @@
 #include "tests/gpu/hardware.h"
 #include "tests/support/files.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -147,3 +149,5 @@ TEST_CASE("the rates of a device can be measured, and the next start uses them")
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

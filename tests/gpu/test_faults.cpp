@@ -9,6 +9,8 @@
 #include "tests/support/recorder.h"
 #include "tests/support/timing.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -99,3 +101,5 @@ TEST_CASE("a script catches the loss of its device and continues, on that device
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

@@ -2,6 +2,8 @@
 #include "tests/gpu/compare.h"
 #include "tests/samples/number_operands.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -153,3 +155,5 @@ TEST_CASE("the gradient of a norm at zero is zero on the device, and norms have 
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

@@ -4,6 +4,8 @@
 #include "runtime/optimizer/rules.h"
 #include "tests/gpu/compare.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -183,3 +185,5 @@ TEST_CASE("gradients of several types, and of more tensors than one dispatch tak
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

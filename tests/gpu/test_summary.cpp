@@ -5,6 +5,8 @@
 #include "runtime/statistics/summary.h"
 #include "tests/gpu/compare.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 
 TEST_CASE("summaries of many tensors equal the CPU's, also of huge, tiny and non-finite values") {
@@ -59,3 +61,5 @@ TEST_CASE("summaries of many tensors take two dispatches and one copy, whatever 
 }
 
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

@@ -8,6 +8,8 @@
 #include "runtime/core/work_times.h"
 #include "runtime/ops.h"
 
+TEST_SUITE_BEGIN("host");
+
 using namespace lunagrad;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("work has the name of its kernel, with the type in which a product is 
   CHECK(names(narrow, "copy ("));
   CHECK(times.watch_work(false));
 }
+
+TEST_SUITE_END();

@@ -1,6 +1,8 @@
 // Optimizers and losses on the Vulkan device.
 #include "tests/gpu/compare.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -120,3 +122,5 @@ TEST_CASE("a label that is not a class is an error when a value is read, and the
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

@@ -6,6 +6,8 @@
 #include "tests/gpu/hazards.h"
 #include "tests/gpu/upload_queue.h"
 
+TEST_SUITE_BEGIN("host");
+
 namespace lunagrad::tests {
 namespace {
 
@@ -157,3 +159,5 @@ TEST_CASE("uploads use a queue that only copies, else a second queue of the comp
 
 }  // namespace
 }  // namespace lunagrad::tests
+
+TEST_SUITE_END();

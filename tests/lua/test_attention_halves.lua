@@ -1,5 +1,6 @@
 -- Attention of 16-bit operands on the default device, and its gradients, against f32 on the CPU from the same numbers: features and
 -- rows that are no multiples of a tile, masks of every kind, causality, dropout, groups of heads, scales of either sign.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local attention = lg.nn.functional.scaled_dot_product_attention
 

@@ -1,4 +1,5 @@
 -- lg.compile(fn, {capture_graph = true}): a captured graph runs without Lua and gives the function's results.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local nn, F, test = lg.nn, lg.nn.functional, lg.test.it
 

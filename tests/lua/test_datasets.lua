@@ -1,4 +1,5 @@
 -- lg.data: samplers, combined data sets, and how samples become batches.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local data = lg.data

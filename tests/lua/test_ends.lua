@@ -1,5 +1,5 @@
 -- Numbers at the ends: infinities, large and small numbers, signed zeros, numbers that an integer type does not hold.
--- Runs on the default device: `lunagrad test`, and again with --device vulkan.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local F = lg.nn.functional
 local inf, nan = math.huge, 0 / 0

@@ -1,5 +1,6 @@
 -- Functions beyond the examples of the records: special values, random numbers in place, in-place forms and their
--- gradients, indices, pieces. Runs on the default device: `lunagrad test`, and again with --device vulkan.
+-- gradients, indices, pieces.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 

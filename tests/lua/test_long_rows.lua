@@ -1,5 +1,6 @@
 -- Gradients of embeddings, sorting and running sums of random sizes: on the default device what the CPU gives, and the same
 -- bits every time.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 

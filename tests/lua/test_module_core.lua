@@ -1,4 +1,5 @@
 -- The core of modules: moving, naming, hooks and state.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, optim = lg.nn, lg.optim

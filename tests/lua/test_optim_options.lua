@@ -1,4 +1,5 @@
 -- Optimizers and schedulers: options, names, hooks, misspelt fields, averages of weights.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, optim = lg.nn, lg.optim

@@ -1,4 +1,5 @@
 -- nn.utils.rnn: padded and packed sequences, and recurrent layers over them.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn = lg.nn

@@ -1,4 +1,5 @@
 -- nn.utils: parametrizations, weight and spectral norm, pruning, fusing, clipping.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, utils = lg.nn, lg.nn.utils

@@ -1,6 +1,6 @@
--- Reductions, norms, distances and normalizations of numbers near the ends of their range, and of rows of -inf. Runs on
--- the default device: `lunagrad test`, and again with --device vulkan. The expected values follow from scaling: f of
--- rows times a power of two is f of the rows times a power of that factor.
+-- Reductions, norms, distances and normalizations of numbers near the ends of their range, and of rows of -inf. The
+-- expected values follow from scaling: f of rows times a power of two is f of the rows times a power of that factor.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional

@@ -1,4 +1,5 @@
 -- Recurrent layers on the default device against the CPU in f64: results and all gradients, for each kind of cell and layout.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local nn = lg.nn
 

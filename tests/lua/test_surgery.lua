@@ -1,4 +1,5 @@
 -- lg.surgery: every kind of change on every kind of model, its undo and redo bit for bit, and training after it.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, optim, surgery = lg.nn, lg.optim, lg.surgery

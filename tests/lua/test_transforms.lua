@@ -1,4 +1,5 @@
 -- lg.data.transform: images of the default device, alone, in batches and in loaders.
+-- Tested on a GPU, too.
 local lg = require "lunagrad"
 local expect = require "expect"
 local data = lg.data

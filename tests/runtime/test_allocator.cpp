@@ -11,6 +11,8 @@
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 
 TEST_CASE("blocks are aligned to 64 bytes and hold what was asked for") {
@@ -157,3 +159,5 @@ TEST_CASE("the CPU is the first device, and an unknown one is an error that list
     CHECK(std::string(error.what()).find("there is no device \"tpu\" (there are: \"cpu\"") == 0);
   }
 }
+
+TEST_SUITE_END();

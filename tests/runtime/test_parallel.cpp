@@ -13,6 +13,8 @@
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("a forked child has its own working pool" * doctest::skip(tests::kThre
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);
 }
+
+TEST_SUITE_END();

@@ -9,6 +9,8 @@
 #include "runtime/ops.h"
 #include "tests/support/png_bytes.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
@@ -116,3 +118,5 @@ TEST_CASE("a pass that is destroyed or stopped ends soon and keeps no memory") {
   }
   CHECK(cpu_device().memory().in_use == before);
 }
+
+TEST_SUITE_END();

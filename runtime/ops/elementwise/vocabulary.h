@@ -1,7 +1,20 @@
 #pragma once
 // The functions that elementwise.def uses, for the scalar type Real: the double-precision reference, computed
-// by the standard library. The same functions are defined for vectors in cpu/vector.h and cpu/math.h, for
-// tensors in ops/elementwise/elementwise_gradient.cpp, and for GLSL floats in the GPU's shaders:
+// by the standard library. A new function is defined in each of these places; where it is missing, the
+// compiler of C++ or GLSL names it.
+//   this file                                         for doubles, and in the list below
+//   runtime/cpu/vector.h                              for SIMD vectors, with runtime/cpu/math.h
+//   runtime/elementwise/special.h                     instead of both: a formula that every type computes
+//   runtime/ops/elementwise/elementwise_gradient.cpp  if a gradient uses it: twice, for Note and for Term
+//   gpu/ops/glsl/functions.glsl                       for GLSL floats, as lg_NAME, and #define NAME lg_NAME
+//                                                     in vocabulary.glsl; or in special.glsl, and in
+//                                                     is_special() of gpu/generate/write_elementwise.cpp
+//   script/onnx/elementwise.cpp                       as ONNX nodes, or as UNKNOWN
+//   runtime/ops/elementwise/cpu/integer.h             and for int64_t in vocabulary.glsl: if a row of the
+//                                                     types number, any or integer uses it
+//   runtime/ops/elementwise/cpu/complex.h             and in gpu/ops/glsl/complex.glsl: if a row with the
+//                                                     fact complex uses it
+// The functions:
 //   arithmetic   + - * / unary-, K(c), abs sign square conj max min (NaN if either is), floor ceil
 //                round_even trunc fmod remainder floor_div
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)

@@ -1,7 +1,8 @@
 #pragma once
-// All commands of the program, in the order of its help. A new command is a file NAME.cpp in this folder that
-// defines add_NAME(Program&), and a line here. Help, the manual page and shell completions follow from the
-// command's declaration.
+// All commands of the program, in the order of its help. A new command is a file NAME.cpp in this folder, or
+// in script/cli/history/ if it works on run folders, that defines add_NAME(Program&), and a line here. The
+// user types NAME with - for _. Help, the manual page and shell completions follow from the command's
+// declaration.
 #include "script/cli/base/flags.h"
 
 // clang-format off

@@ -7,6 +7,8 @@
 #include "folders.h"
 #include "tests/support/program.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad::test;
 
 TEST_CASE("check finds unknown fields of lg and its tables through aliases") {
@@ -162,3 +164,5 @@ TEST_CASE("check says which local a global may be, also in a script of many name
         "many.lua:304: nothing defines 'late'; the local of line 305 is not known here"})
     CHECK_MESSAGE(found.err.find(part) != std::string::npos, found.err);
 }
+
+TEST_SUITE_END();

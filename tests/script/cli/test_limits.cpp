@@ -8,6 +8,8 @@
 
 #include "tests/support/program.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad::test;
 namespace fs = std::filesystem;
 
@@ -183,3 +185,5 @@ TEST_CASE("runs prune, test --filter, help of PyTorch's names and searched") {
   CHECK(folder.run({"run", "good.lua", "--threads", "0"}).code == 2);
   CHECK(folder.run({"run", "good.lua", "--threads", "1"}).code == 0);
 }
+
+TEST_SUITE_END();

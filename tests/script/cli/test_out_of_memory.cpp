@@ -6,6 +6,8 @@
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad::test;
 
 TEST_CASE("with failing allocations a run is whole or ends with exit code 8") {
@@ -35,3 +37,5 @@ TEST_CASE("with failing allocations a run is whole or ends with exit code 8") {
   CHECK(whole > 0);
   CHECK(refused > 10);
 }
+
+TEST_SUITE_END();

@@ -9,6 +9,8 @@
 #include "script/lua/state.h"
 #include "script/lua/traceback.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 
 namespace {
@@ -64,3 +66,5 @@ TEST_CASE("Lua: models as ONNX files") { run_script(kFolder + "test_onnx.lua"); 
 TEST_CASE("Lua: optimizers and schedulers give PyTorch's values") {
   run_script(kFolder + "test_reference.lua");
 }
+
+TEST_SUITE_END();

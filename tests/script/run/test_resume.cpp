@@ -19,6 +19,8 @@
 #include "runtime/core/error.h"
 #include "tests/support/program.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad::test;
 using lunagrad::text;
 using nlohmann::json;
@@ -427,3 +429,5 @@ TEST_CASE("two runs do not write to one folder") {
   program.signal(SIGKILL);
   program.finish();
 }
+
+TEST_SUITE_END();

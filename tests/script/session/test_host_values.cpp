@@ -7,6 +7,8 @@
 #include "runtime/ops.h"
 #include "tests/support/recorder.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
@@ -74,3 +76,5 @@ TEST_CASE("functions and ops of the host have a Lua name, errors and gradients")
         std::string::npos);
   CHECK(said.find("is a function of the program") != std::string::npos);
 }
+
+TEST_SUITE_END();

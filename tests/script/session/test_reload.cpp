@@ -12,6 +12,8 @@
 #include "tests/support/program.h"
 #include "tests/support/recorder.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 using namespace lunagrad::tests;
 using lunagrad::test::Finished;
@@ -406,3 +408,5 @@ end
   waiting.signal(SIGINT);
   CHECK(waiting.finish().code == 130);
 }
+
+TEST_SUITE_END();

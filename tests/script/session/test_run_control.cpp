@@ -8,6 +8,8 @@
 
 #include "tests/support/recorder.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 using namespace lunagrad::tests;
 using Kind = Event::Kind;
@@ -471,3 +473,5 @@ TEST_CASE("an edited parameter that is not read in the next two steps is reporte
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].step == 4);
 }
+
+TEST_SUITE_END();

@@ -9,6 +9,8 @@
 #include "tests/support/program.h"
 #include "tests/support/recorder.h"
 
+TEST_SUITE_BEGIN("threads");
+
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
@@ -528,3 +530,5 @@ TEST_CASE("Lua: a run's parameters, steps, metrics and state") {
   CHECK(count("\"watch\":{\"0\":{\"activation_norm\":") == 2);
   CHECK(count("\"histogram\":{\"gradient/0.weight\"") == 2);
 }
+
+TEST_SUITE_END();
