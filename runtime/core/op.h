@@ -1,7 +1,7 @@
 #pragma once
 // The op record: everything the project knows about an operation, and Call, one use of it. run() is the only
 // way to run an op: it infers the shapes, calls the device and has the tape record the call. Each file in
-// ops/ defines the records of a few related ops as constants and lists them in one function; families.cpp
+// ops/ defines the records of a few related ops as constants and lists them in one function; run/all_ops.cpp
 // joins the lists. Nothing registers itself. A record is constant: any thread may read it.
 #include <array>
 #include <cstdint>

@@ -6,11 +6,12 @@
 #include "runtime/batching/batched.h"
 #include "runtime/core/called.h"
 #include "runtime/core/device_types.h"
-#include "runtime/core/half_kernels.h"
 #include "runtime/core/op.h"
 #include "runtime/core/primitives.h"
 #include "runtime/deferral/call_queue.h"
 #include "runtime/deferral/in_kernel.h"
+#include "runtime/ops/half_ops.h"
+#include "runtime/ops/products/cpu/bf16_kernels.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/finite.h"
 #include "runtime/tape/tape.h"
@@ -180,7 +181,9 @@ bool computes_halves(const Call& call) {
       if (type != DType::boolean && x.dtype() != type) return false;
       type = x.dtype();
     }
-  if (&device == &cpu_device()) return cpu_computes_halves(call);
+  if (&device == &cpu_device())
+    return call.in[0].defined() && call.in[0].dtype() == DType::bf16 && bf16_kernel() &&
+           (is_bf16_product(call) || is_bf16_convolution(call));
   Call laid_out = call;
   call.op->shape(laid_out);
   return device.supports(laid_out);

@@ -163,6 +163,4 @@ void visit_word(DType type, F&& f) {
   }
 }
 
-std::span<const Op* const> embedding_ops();  // embedding_bag.cpp
-
 }  // namespace lunagrad

@@ -11,10 +11,10 @@
 #include "runtime/ops/elementwise/activation.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/half_ops.h"
 #include "runtime/ops/nn/conv_geometry.h"
 #include "runtime/ops/nn/cpu/bf16_conv.h"
 #include "runtime/ops/nn/window_limits.h"
-#include "runtime/ops/products/half_ops.h"
 
 namespace lunagrad {
 namespace {

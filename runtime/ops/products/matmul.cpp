@@ -5,9 +5,9 @@
 #include "runtime/ops/elementwise/activation.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/half_ops.h"
 #include "runtime/ops/products/cpu/bf16_product.h"
 #include "runtime/ops/products/cpu/blas.h"
-#include "runtime/ops/products/half_ops.h"
 #include "runtime/ops/products/plus_scaled.h"
 
 namespace lunagrad {
