@@ -146,6 +146,10 @@ set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESS
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 # The words of comments and documents.
 add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
+# The objects of the engine that need each other. Other builds have other inline functions.
+if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT LUNAGRAD_SANITIZE)
+  add_test(NAME components COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/components ${CMAKE_BINARY_DIR} ${CMAKE_NM})
+endif()
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})
