@@ -162,14 +162,14 @@ bool wants_f32(const Call& call) {
 
 // Casts 16-bit operands to f32, runs the op, and casts its f32 results to the operands' type.
 void run_through_f32(Call& call) {
-  DType narrow = DType::boolean;
+  DType type = DType::boolean;
   for (const Tensor& x : call.in)
-    if (x.defined() && is_floating(x.dtype())) narrow = promote(narrow, x.dtype());
-  Call wide = call;
-  for (Tensor& x : wide.in)
+    if (x.defined() && is_floating(x.dtype())) type = promote(type, x.dtype());
+  Call upcast = call;
+  for (Tensor& x : upcast.in)
     if (x.defined() && is_16bit_float(x.dtype())) x = to(x, DType::f32);
-  run(wide);
-  for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
+  run(upcast);
+  for (const Tensor& y : upcast.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, type) : y);
 }
 
 // Whether the device has a kernel of the op for 16-bit operands of one type.

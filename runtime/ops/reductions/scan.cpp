@@ -175,7 +175,7 @@ const Op kCumsum{.name = "cumsum",
                  .compose = cumsum_compose,
                  .in_place = InPlaceForm::writes,
                  .family = OpFamily::reduction,
-                 .autocast = AutocastPolicy::wide};
+                 .autocast = AutocastPolicy::f32};
 
 // --- products ---
 
@@ -356,7 +356,7 @@ const Op kCumprod{.name = "cumprod",
                   .compose = cumprod_compose,
                   .in_place = InPlaceForm::writes,
                   .family = OpFamily::reduction,
-                  .autocast = AutocastPolicy::wide};
+                  .autocast = AutocastPolicy::f32};
 
 }  // namespace
 
