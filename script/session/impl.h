@@ -136,7 +136,7 @@ class Session::Impl {
   int64_t next_line_ops_ = INT64_MAX;
   std::optional<SafePlace> place_;  // place of the safe point whose tasks run; empty inside a backward pass
   std::deque<TypedLine> lines_;
-  std::set<const char*> told_;            // messages that warn_once has given
+  std::set<const char*> warned_;          // messages that warn_once has given
   bool holds_ = false;                    // this rank is paused and the other ranks wait for it
   std::optional<Script> successor_;       // runs next: the present script ends for it
   std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
