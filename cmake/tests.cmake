@@ -144,6 +144,10 @@ add_test(NAME site COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/site $<T
 set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
 # The files, tests and targets that CONTRIBUTING.md names; `./test --all` follows two of its recipes.
 add_test(NAME recipes COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/recipes --read)
+# The objects of the engine that need each other. Other builds have other inline functions.
+if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT LUNAGRAD_SANITIZE)
+  add_test(NAME components COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/components ${CMAKE_BINARY_DIR} ${CMAKE_NM})
+endif()
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})

@@ -2,10 +2,23 @@
 # includes only folders that are listed above it, so there are no cycles. layers.cmake checks this list. The composition roots
 # script/main.cpp and ui/main.cpp may include everything.
 #   room(FOLDER "SENTENCE" FOLDERS THAT IT MAY INCLUDE...)      an edge that no include uses is a fault, too
+#   upwards(HEADER "REASON.")     a header of a lower folder that declares functions which a higher folder defines
 #
-# A lower folder may declare functions that a higher one defines: make_cpu_device() of device.h (cpu/device/), the members of
-# Tensor that need nodes (tape/) or ops (ops/shape/to_vector.cpp), run() of op.h (run/), all_ops() of op.h, elementwise.h,
-# primitives.h and row_kernel() of cpu/row_kernel.h (ops/). tests/components counts the objects that need each other.
+# An op calls run(), run() calls the tape, and the tape calls ops: so the objects of most folders of runtime/ need each other, and
+# only these headers declare what goes upwards. tests/components checks the objects.
+
+upwards(runtime/core/op.h "Every op calls run(), which needs the tape, deferred calls and vmap; find_op() needs all ops.")
+upwards(runtime/core/primitives.h "The ops that the engine itself calls: gradients are summed, cast and compared.")
+upwards(runtime/core/tensor.h "A tensor owns its node of the tape.")
+upwards(runtime/core/storage.h "A storage that is read computes the deferred calls that write it.")
+upwards(runtime/core/waiting.h "A wait of the thread pool computes the deferred calls of its thread.")
+upwards(runtime/core/device.h "The list of devices makes the CPU's device, which runs all kernels.")
+upwards(runtime/core/shared_device.h "A batched tensor has a device of its own, which mixes with others.")
+upwards(runtime/cpu/row_kernel.h "A group of deferred calls runs the row kernels of ops.")
+upwards(runtime/batching/batched.h "The tape and run() pass calls with batched operands to vmap.")
+upwards(runtime/elementwise/elementwise.h "Kernels read the table of rows, which is made with the ops.")
+upwards(runtime/ops.h "Ops call ops of other families by name.")
+upwards(runtime/ops/families.h "Two functions that a family has for another one.")
 
 room(runtime/core "Tensor, dtype, shape, storage, device, context, errors, op records and calls: what all others stand on.")
 room(runtime/elementwise "The table of elementwise ops (elementwise.def) and its types."
@@ -22,8 +35,8 @@ room(runtime/io "File formats, atomic writes, checksums, batches read ahead."
      runtime runtime/core runtime/cpu runtime/tape)
 room(runtime/ops/elementwise/cpu "Loops over the elements of strided tensors: rows, casts, copies."
      runtime/core runtime/cpu runtime/elementwise)
-room(runtime/ops "What op families share: the list of families, checks, dense operands, work by rows."
-     runtime runtime/core runtime/cpu runtime/elementwise runtime/ops/elementwise/cpu runtime/tape)
+room(runtime/ops "What op families share: the declarations of their lists, checks, dense operands, work by rows."
+     runtime runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/tape)
 room(runtime/ops/shape "Ops that create, copy, view, join, pad and rearrange tensors."
      runtime runtime/batching runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu)
 room(runtime/ops/elementwise "Ops that compute each element by itself: the rows, activations, casts, complex parts."
@@ -47,8 +60,6 @@ room(runtime/ops/random/cpu "The Philox generator over vectors."
 room(runtime/ops/nn/cpu "Kernels of layers."
      runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/products/cpu runtime/ops/random/cpu
      runtime/ops/reductions/cpu)
-room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
-     runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/products/cpu)
 room(runtime/ops/index/cpu "Sorting and selection of rows."
      runtime/cpu)
 room(runtime/ops/index "Gather, scatter, sort, unique: ops with indices."
@@ -56,7 +67,7 @@ room(runtime/ops/index "Gather, scatter, sort, unique: ops with indices."
      runtime/ops/reductions)
 room(runtime/ops/nn "Layers as ops: convolution, pooling, attention, norms, recurrent layers, embedding bags, resizing."
      runtime runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/index runtime/ops/nn/cpu
-     runtime/ops/products runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
+     runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
 room(runtime/deferral/cpu "Computes a group of deferred calls on the CPU."
      runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/reductions/cpu)
 room(runtime/cpu/device "The CPU as a device."
@@ -69,6 +80,8 @@ room(runtime/dist/mpi "Ranks over MPI, a library of its own."
      runtime/core runtime/dist)
 room(runtime/ops/linalg/cpu "LAPACK and Cholesky."
      runtime/core runtime/cpu runtime/ops/products/cpu)
+room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
+     runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/products/cpu)
 room(runtime/ops/linalg "Linear algebra: factorizations, solvers, norms, distances."
      runtime/batching runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/linalg/cpu runtime/ops/products
      runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
@@ -81,8 +94,8 @@ room(runtime/ops/optimizer "Steps of optimizers as ops."
      runtime/cpu runtime/ops runtime/ops/optimizer/cpu runtime/optimizer)
 room(runtime/ops/random "Random numbers, dropout."
      runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/random/cpu runtime/ops/shape)
-room(runtime/run "Runs one op: from the operands to outputs, tape and listeners."
-     runtime/batching runtime/core runtime/deferral runtime/tape)
+room(runtime/run "Runs one op, from the operands to outputs, tape and listeners; the lists of all ops and row kernels."
+     runtime/batching runtime/core runtime/deferral runtime/elementwise runtime/ops runtime/ops/products/cpu runtime/tape)
 room(runtime/vmap "Rules of vmap by op family."
      runtime runtime/batching runtime/core runtime/elementwise runtime/tape)
 room(gpu/vulkan "The Vulkan layer: context, memory, stream, pipelines, timeline."

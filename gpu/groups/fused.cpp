@@ -41,11 +41,11 @@ struct Shader {
   ShaderCode code;
   std::atomic<bool> ready{false};
   std::atomic<bool> failed{false};
-  std::atomic<bool> told{false};
+  std::atomic<bool> reported{false};
 
   // Gives the shader up: the group's members always run one by one. Reports it once.
   void give_up(const char* why) {
-    if (!told.exchange(true))
+    if (!reported.exchange(true))
       std::fprintf(stderr, "vulkan: the calls of a %s run one by one: %s\n", name.c_str(), why);
     failed = true;
   }

@@ -145,7 +145,7 @@ bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends
                        .type = type,
                        .as_integer = as_integer,
                        .in_fours = in_fours,
-                       .wide = type == raw_type(DType::i64) && result_type == type},
+                       .in_64_bits = type == raw_type(DType::i64) && result_type == type},
              {group_count(tiles, recorder)}, bytes_of(arguments), bytes_of(ends));
   return true;
 }

@@ -16,15 +16,15 @@ bool have_one_float_type(const Call& call) {
 
 void run_in_f32(const Call& call, void (*run)(const Call&, Recorder&), Recorder& recorder) {
   const NoGrad off;
-  const auto widened = [](const Tensor& x) { return x.defined() && is_16bit_float(x.dtype()); };
-  Call wide = call;
-  for (Tensor& x : wide.in)
-    if (widened(x)) x = to(x, DType::f32);
-  for (Tensor& y : wide.out)
-    if (widened(y)) y = Tensor::empty(y.shape(), DType::f32, y.device());
-  run(wide, recorder);
+  const auto is_upcast = [](const Tensor& x) { return x.defined() && is_16bit_float(x.dtype()); };
+  Call upcast = call;
+  for (Tensor& x : upcast.in)
+    if (is_upcast(x)) x = to(x, DType::f32);
+  for (Tensor& y : upcast.out)
+    if (is_upcast(y)) y = Tensor::empty(y.shape(), DType::f32, y.device());
+  run(upcast, recorder);
   for (size_t i = 0; i < call.out.size(); ++i)
-    if (widened(call.out[i])) copy(call.out[i], wide.out[i], recorder);
+    if (is_upcast(call.out[i])) copy(call.out[i], upcast.out[i], recorder);
 }
 
 }  // namespace lunagrad::gpu

@@ -12,7 +12,7 @@ layout(constant_id = 2) const bool AS_INTEGER = false;
 // 32-bit elements are copied without a conversion, four at a time: all sizes and strides are multiples of
 // four, addresses are multiples of 16.
 layout(constant_id = 3) const bool IN_FOURS = false;
-layout(constant_id = 4) const bool WIDE = false;  // elements of 64 bits are copied without a conversion
+layout(constant_id = 4) const bool IN_64_BITS = false;  // elements of 64 bits are copied without a conversion
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint p, q;        // sizes
@@ -31,9 +31,9 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kSide = 64, kRows = 4;  // rows and columns of a tile; rows that a workgroup accesses at a time
 const uint kFours = kSide / 4;
-shared uint tile[IN_FOURS || WIDE ? 1 : kSide * (kSide + 1)];
+shared uint tile[IN_FOURS || IN_64_BITS ? 1 : kSide * (kSide + 1)];
 const uint kHalf = kSide / 2;
-shared uvec2 wide_tile[WIDE ? kHalf * (kSide + 1) : 1];
+shared uvec2 tile_64[IN_64_BITS ? kHalf * (kSide + 1) : 1];
 shared uvec4 four_tile[IN_FOURS ? kSide * kFours : 1];
 
 // The position of a vector of four in a row of the tile. Adjacent invocations write rows four apart and read
@@ -87,12 +87,12 @@ void turn(uint p, uint q, int64_t to, int64_t from) {
 }
 
 // Copies one half of a tile after the other, since 64-bit elements take twice the memory.
-void turn_wide(uint p, uint q, int64_t to, int64_t from) {
+void turn_64_bits(uint p, uint q, int64_t to, int64_t from) {
   const uint near = gl_LocalInvocationID.x % kSide, far = gl_LocalInvocationID.x / kSide;
   [[unroll]] for (uint i = 0; i < kHalf; i += kRows) {
     const uint row = far + i;
     if (p + near < arguments.p && q + row < arguments.q)
-      wide_tile[row * (kSide + 1) + near] =
+      tile_64[row * (kSide + 1) + near] =
           U32x2Elements(operand + (from + int64_t(p + near) + int64_t(q + row) * arguments.q_step) * 8).at;
   }
   barrier();
@@ -101,7 +101,7 @@ void turn_wide(uint p, uint q, int64_t to, int64_t from) {
     const uint row = below + i;
     if (p + row < arguments.p && q + beside < arguments.q)
       U32x2Elements(result + (to + int64_t(p + row) * arguments.p_step + int64_t(q + beside)) * 8).at =
-          wide_tile[beside * (kSide + 1) + row];
+          tile_64[beside * (kSide + 1) + row];
   }
 }
 
@@ -117,10 +117,10 @@ void main() {
     }
     if (IN_FOURS) {
       turn_in_fours(p, q, to, from);
-    } else if (WIDE) {
-      turn_wide(p, q, to, from);
+    } else if (IN_64_BITS) {
+      turn_64_bits(p, q, to, from);
       barrier();
-      turn_wide(p, q + kHalf, to, from);
+      turn_64_bits(p, q + kHalf, to, from);
     } else {
       turn(p, q, to, from);
     }

@@ -200,13 +200,13 @@ end
 -- name -> object of all registered states, for lg.surgery.
 function run._states() return objects end
 
-local told, told_of_gradients = false, false  -- once per run
+local warned, warned_of_gradients = false, false  -- once per run
 
 -- The objects that the checkpoint does not contain (missing_states). `quiet`: without a warning.
 local function lacks(quiet)
   local list = require "lunagrad.missing_states"(objects)
-  if #list == 0 or quiet or told then return list end
-  told = true
+  if #list == 0 or quiet or warned then return list end
+  warned = true
   local loader = list[1].loader and #list == 1
   run._warn(("run.checkpoint: %s %s not registered, so a resumed run begins %s again and differs from this one; "
     .. "write lg.run.state(\"%s\", function() return %s(…) end)"):format(names_of(list), #list == 1 and "is" or "are",
@@ -244,8 +244,8 @@ end
 local function content(to_file)
   local step, seconds, params = run._progress()
   local gradients, differ = shards.by_rank(require("lunagrad.pending_gradients").gradients, objects)
-  if differ and to_file == true and not told_of_gradients then
-    told_of_gradients = true
+  if differ and to_file == true and not warned_of_gradients then
+    warned_of_gradients = true
     run._warn("run.checkpoint: each rank has gradients of its own, which model:no_sync has added, and a checkpoint holds those of none; "
       .. "call lg.run.checkpoint() in a step in which the ranks average them")
   end

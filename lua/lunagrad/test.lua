@@ -23,7 +23,7 @@ local function traced(message)
 end
 
 -- The message of a failed test, with advice.
-local function told(message) return core._advised(traced(message)) end
+local function advised(message) return core._advised(traced(message)) end
 
 local function full_name(name)
   local names = {}
@@ -53,7 +53,7 @@ function test.it(name, f)
   local ok, message = xpcall(function()
     call_all("before")
     f()
-  end, told)
+  end, advised)
   local after_ok, after_message = xpcall(call_all, traced, "after")
   if ok then ok, message = after_ok, after_message end
   if report then
@@ -67,7 +67,7 @@ end
 function test.describe(name, body)
   check_arguments("describe", name, body)
   around[#around + 1] = {name = name, before = {}, after = {}}
-  local ok, message = xpcall(body, told)
+  local ok, message = xpcall(body, advised)
   if not ok and report then report(full_name("(outside a test)"), message, 0) end
   around[#around] = nil
   if not ok and not report then error(message, 0) end

@@ -29,18 +29,18 @@ local function real(x) return x:dtype():find "^c" and x:detach():view_as_real() 
 local function explodes(self, what, norm)
   local usual = self.usual[what]
   if not usual then
-    usual = {count = 0, log = 0, told = false}
+    usual = {count = 0, log = 0, reported = false}
     self.usual[what] = usual
   end
   local finite = norm == norm and norm < math.huge
   local mean = math.exp(usual.log)
   local far = not finite or usual.count >= known_enough and norm > explosion * mean
-  if far and not usual.told then
+  if far and not usual.reported then
     self.alarms[#self.alarms + 1] = finite
       and ("the norm of %s is %.3g, usual are %.3g"):format(what, norm, mean)
       or ("the norm of %s is %s"):format(what, norm ~= norm and "NaN" or "infinite")
   end
-  usual.told = far
+  usual.reported = far
   if finite and norm > 0 and not far then
     usual.count = usual.count + 1
     usual.log = usual.log + (math.log(norm) - usual.log) / math.min(usual.count, 10)
@@ -136,11 +136,11 @@ local function look_at_outputs(self)
       local dead = streak:ge(patience):long():sum():item()
       numbers.dead = dead / zero:numel()
       local worth = numbers.dead == 1 and 2 or numbers.dead >= many_dead and 1 or 0
-      if worth > (self.told[path] or 0) then
+      if worth > (self.reported[path] or 0) then
         self.alarms[#self.alarms + 1] = ("%d of the %d units of %s (%s) gave nothing but 0 in the last %d watched steps")
           :format(dead, zero:numel(), name, seen.kind, patience)
       end
-      self.told[path] = worth
+      self.reported[path] = worth
     end
   end
   self.outputs, self.order = {}, {}
@@ -201,7 +201,7 @@ end
 local function watch_again()
   for _, watch in ipairs(watches) do
     for _, handle in ipairs(watch.handles) do handle:remove() end
-    watch.handles, watch.usual, watch.streaks, watch.told = {}, {}, {}, {}
+    watch.handles, watch.usual, watch.streaks, watch.reported = {}, {}, {}, {}
     if watch.activations then hook_leaves(watch, watch.model, "") end
   end
 end
@@ -241,7 +241,7 @@ return function(model, options)
   if not run._keeps_values() then return end
   self.model = model
   self.findings, self.alarms, self.usual = {}, {}, {}
-  self.outputs, self.order, self.streaks, self.told, self.handles = {}, {}, {}, {}, {}
+  self.outputs, self.order, self.streaks, self.reported, self.handles = {}, {}, {}, {}, {}
   if self.activations then hook_leaves(self, model, "") end
   watches[#watches + 1] = self
   local done = run._at_boundary(function(ended)

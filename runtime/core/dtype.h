@@ -23,6 +23,8 @@ constexpr bool is_floating(DType t) { return t >= DType::f16 && !is_complex(t); 
 constexpr bool is_differentiable(DType t) { return t >= DType::f16; }              // floating or complex
 constexpr bool is_integral(DType t) { return t < DType::f16; }                     // bool counts as integral
 constexpr bool is_16bit_float(DType t) { return t == DType::f16 || t == DType::bf16; }
+// The type in which sums are kept and compositions compute: f32 for f16 and bf16, else the type itself.
+constexpr DType accumulate_type(DType t) { return is_16bit_float(t) ? DType::f32 : t; }
 
 // Type promotion of two tensors, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 + bf16 = f32,
 // f64 + c64 = c128).

@@ -1,7 +1,7 @@
 #pragma once
 // The op record: everything the project knows about an operation, and Call, one use of it. run() is the only
 // way to run an op: it infers the shapes, calls the device and has the tape record the call. Each file in
-// ops/ defines the records of a few related ops as constants and lists them in one function; families.cpp
+// ops/ defines the records of a few related ops as constants and lists them in one function; run/all_ops.cpp
 // joins the lists. Nothing registers itself. A record is constant: any thread may read it.
 #include <array>
 #include <cstdint>
@@ -145,15 +145,15 @@ enum class OpFamily : uint8_t {
   unset
 };
 
-// The dtype in which an op runs under autocast (tape/autocast.h). `narrow` and `wide` are PyTorch's lists for
-// CUDA (torch.amp, "CUDA Ops that can autocast"); `wide` also has rms_norm, logsumexp, and functions and
-// decompositions that PyTorch refuses for 16-bit types.
+// The dtype in which an op runs under autocast (tape/autocast.h). `lower_precision` and `f32` are PyTorch's
+// lists for CUDA (torch.amp, "CUDA Ops that can autocast"); `f32` also has rms_norm, logsumexp, and functions
+// and decompositions that PyTorch refuses for 16-bit types.
 enum class AutocastPolicy : uint8_t {
   by_kind,  // `own` for elementwise rows, hidden records, compositions and ops that write their inputs;
-            // `widest` for all others
-  narrow,   // the region's 16-bit type
-  wide,     // f32
-  widest,   // the widest type of the floating operands
+            // `promote` for all others
+  lower_precision,  // the region's 16-bit type
+  f32,
+  promote,  // the promoted type of the floating operands
   own       // the types of the operands
 };
 

@@ -37,7 +37,7 @@ class RowKernel {
 };
 
 // The kernel for a call whose operands are contiguous tensors on the CPU and whose rows are f32 or f64. It
-// refers to the call and to their memory. Implemented in ops/by_rows.cpp.
+// refers to the call and to their memory. Implemented in run/all_ops.cpp.
 std::unique_ptr<RowKernel> row_kernel(const Call&);
 
 }  // namespace lunagrad

@@ -50,12 +50,13 @@ void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out
       const int64_t first = tile % tiles * width, columns = std::min(width, inner - first);
       const int64_t base = tile / tiles * n * inner + first;
       constexpr int64_t kItem = sizeof(T), kSide = 32;  // elements along each side of a transposed tile
-      const auto turn = [&](T* to, int64_t to_row, const T* from, int64_t from_column, int64_t high,
-                            int64_t wide) {
-        for (int64_t r = 0; r < high; r += kSide)
-          for (int64_t c = 0; c < wide; c += kSide)
+      const auto turn = [&](T* to, int64_t to_row, const T* from, int64_t from_column, int64_t block_rows,
+                            int64_t block_columns) {
+        for (int64_t r = 0; r < block_rows; r += kSide)
+          for (int64_t c = 0; c < block_columns; c += kSide)
             transpose_block(to + r * to_row + c, to_row * kItem, from + r + c * from_column,
-                            from_column * kItem, std::min(kSide, high - r), std::min(kSide, wide - c), kItem);
+                            from_column * kItem, std::min(kSide, block_rows - r),
+                            std::min(kSide, block_columns - c), kItem);
       };
       for (size_t k = 0; k < inputs; ++k)
         turn(rows.data() + int64_t(k) * width * n, n, in[k] + base, inner, columns, n);

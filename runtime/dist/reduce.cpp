@@ -17,15 +17,15 @@ constexpr Reduction kReductions[] = {Reduction::sum, Reduction::mean, Reduction:
 
 // The type in which elements are added.
 template <class T>
-struct Wide {
+struct AccumulateType {
   using type = T;
 };
 template <>
-struct Wide<Half> {
+struct AccumulateType<Half> {
   using type = float;
 };
 template <>
-struct Wide<BFloat16> {
+struct AccumulateType<BFloat16> {
   using type = float;
 };
 
@@ -107,7 +107,7 @@ void reduce_block(Reduction reduction, const void* const* parts, int n, int64_t 
 
 template <class T>
 void reduce_all(Reduction reduction, const void* const* parts, int n, int64_t count, T* out) {
-  using A = typename Wide<T>::type;
+  using A = typename AccumulateType<T>::type;
   const size_t levels = size_t(std::bit_width(unsigned(n))) + 2;
   const std::unique_ptr<A[]> memory(new A[levels * size_t(kBlock)]);
   A* const result = memory.get();

@@ -38,7 +38,7 @@ const RowTraits& row_traits(int row);
 
 // The facts column as bits, see elementwise.def.
 namespace row_facts {
-enum : unsigned { plain = 0, complex = 1, real_valued = 2, wide = 4 };
+enum : unsigned { plain = 0, complex = 1, real_valued = 2, upcast = 4 };
 #define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) facts,
 #define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) facts,
 #define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) facts,

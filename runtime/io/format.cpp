@@ -60,7 +60,7 @@ const FileFormat* format_of_file(const std::string& path) {
   const InputFile file(path);
   std::string start(size_t(std::min<uint64_t>(file.size(), kSniffed)), '\0');
   file.read(start.data(), 0, start.size());
-  // Formats with the same beginning (archives) are told apart by the name.
+  // Formats with the same beginning (archives) are distinguished by the name.
   const FileFormat* const named = format_of_name(path);
   if (named && named->begins && named->begins(start)) return named;
   for (const FileFormat* format : file_formats())

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint64_t kLargestHeader = 65536;
 constexpr size_t kAlignment = 64;     // of the elements within the file, as NumPy writes them
-constexpr uint64_t kPiece = 1 << 20;  // bytes of the buffer for widening
+constexpr uint64_t kPiece = 1 << 20;  // bytes of the buffer for conversions
 
 // The supported types: NumPy's name without the byte order, bytes per element in the file, and dtype in
 // memory.
@@ -238,7 +238,7 @@ void to_native_order(void* at, int64_t count, const FileType& type) {
 }
 
 template <class File, class Element>
-void widen(const void* from, Element* to, int64_t count) {
+void convert_elements(const void* from, Element* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     File value;
     std::memcpy(&value, static_cast<const char*>(from) + size_t(i) * sizeof(File), sizeof(File));
@@ -246,18 +246,18 @@ void widen(const void* from, Element* to, int64_t count) {
   }
 }
 
-// Reads elements that have a wider type in memory than in the file, piece by piece.
-void read_widened(const NpyStream& stream, const Header& header, Tensor& out) {
+// Reads elements whose type in memory has more bytes than in the file, piece by piece.
+void read_converted(const NpyStream& stream, const Header& header, Tensor& out) {
   const std::string_view name = header.type->name;
   std::vector<char> piece(size_t(std::min(header.bytes, kPiece)));
   for (int64_t done = 0; done < out.numel();) {
     const int64_t count = std::min<int64_t>(out.numel() - done, int64_t(kPiece / header.type->size));
     stream.read(piece.data(), uint64_t(count) * header.type->size);
     if (header.swapped) to_native_order(piece.data(), count, *header.type);
-    if (name == "i1") widen<int8_t>(piece.data(), out.data<int32_t>() + done, count);
-    if (name == "i2") widen<int16_t>(piece.data(), out.data<int32_t>() + done, count);
-    if (name == "u2") widen<uint16_t>(piece.data(), out.data<int32_t>() + done, count);
-    if (name == "u4") widen<uint32_t>(piece.data(), out.data<int64_t>() + done, count);
+    if (name == "i1") convert_elements<int8_t>(piece.data(), out.data<int32_t>() + done, count);
+    if (name == "i2") convert_elements<int16_t>(piece.data(), out.data<int32_t>() + done, count);
+    if (name == "u2") convert_elements<uint16_t>(piece.data(), out.data<int32_t>() + done, count);
+    if (name == "u4") convert_elements<uint32_t>(piece.data(), out.data<int64_t>() + done, count);
     done += count;
   }
 }
@@ -295,7 +295,7 @@ Tensor read_npy(const NpyStream& stream) {
   Tensor out = Tensor::empty(shape, header.type->dtype);
   if (header.bytes > 0) {
     if (header.type->size != item_size(header.type->dtype)) {
-      read_widened(stream, header, out);
+      read_converted(stream, header, out);
     } else {
       stream.read(out.raw(), header.bytes);
       if (header.swapped) to_native_order(out.raw(), out.numel(), *header.type);

@@ -26,12 +26,12 @@ constexpr uint64_t kRatio = 256;     // bytes of values per byte of the pickle: 
 constexpr uint64_t kTextRatio = 16;  // bytes of texts per byte: a recalled text is copied
 constexpr uint64_t kTensor = 256;    // bytes of a tensor's objects
 
-// The types of storages. `widened`: types of 8 and 16 bits that become i32.
+// The types of storages. Types of 8 and 16 bits become i32.
 struct StorageType {
   const char* name;  // name of the storage class, and the dtype
   const char* dtype_name;
   DType dtype;
-  int widened = 0;  // bytes of an element in the file; 0: the same as in `dtype`
+  int file_bytes = 0;  // bytes of an element in the file; 0: the same as in `dtype`
 };
 constexpr StorageType kTypes[] = {
     {"torch FloatStorage", "torch float32", DType::f32},
@@ -55,7 +55,7 @@ const StorageType* type_of(const std::string& name) {
 }
 
 template <class T>
-void widen(const std::string& bytes, int32_t* to) {
+void convert_elements(const std::string& bytes, int32_t* to) {
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
@@ -293,13 +293,14 @@ class Loader {
     Stored& stored = found->second;
     if (const auto read = stored.elements.find(&type); read != stored.elements.end()) return read->second;
     const std::string what = "storage '" + key + "'";
-    const size_t item = type.widened ? size_t(type.widened) : item_size(type.dtype);
+    const size_t item = type.file_bytes ? size_t(type.file_bytes) : item_size(type.dtype);
     const uint64_t count = stored.entry->size / item;
     Tensor elements = Tensor::empty({int64_t(count)}, type.dtype);
-    if (type.widened) {
+    if (type.file_bytes) {
       ReadBudget packed(path_ + ": " + what);
       const std::string bytes = archive_.content(*stored.entry, what, packed);
-      (type.widened == 1 ? widen<int8_t> : widen<int16_t>)(bytes, elements.data<int32_t>());
+      (type.file_bytes == 1 ? convert_elements<int8_t> : convert_elements<int16_t>)(bytes,
+                                                                                    elements.data<int32_t>());
     } else {
       const ZipStream stream = archive_.open(*stored.entry, what);
       stream.read(elements.raw(), count * item);

@@ -221,7 +221,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 };
 
 template <class File, class Element>
-Tensor widen(const std::vector<char>& bytes, const Shape& shape) {
+Tensor converted_elements(const std::vector<char>& bytes, const Shape& shape) {
   Tensor out = Tensor::empty(shape, dtype_of<Element>);
   Element* to = out.data<Element>();
   for (int64_t i = 0; i < out.numel(); ++i) {
@@ -378,10 +378,10 @@ class Loader {
     std::vector<char> bytes(size_t(entry.offsets[1] - entry.offsets[0]), '\0');
     read_bytes(entry, bytes.data(), number);
     const std::string_view name = type.name;
-    if (name == "I8") return widen<int8_t, int32_t>(bytes, shape);
-    if (name == "I16") return widen<int16_t, int32_t>(bytes, shape);
-    if (name == "U16") return widen<uint16_t, int32_t>(bytes, shape);
-    return widen<uint32_t, int64_t>(bytes, shape);
+    if (name == "I8") return converted_elements<int8_t, int32_t>(bytes, shape);
+    if (name == "I16") return converted_elements<int16_t, int32_t>(bytes, shape);
+    if (name == "U16") return converted_elements<uint16_t, int32_t>(bytes, shape);
+    return converted_elements<uint32_t, int64_t>(bytes, shape);
   }
 
   // Error for bytes other than 0 and 1: as bool they would be undefined behaviour.
@@ -415,8 +415,8 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   // Sorts by descending element size, so that every tensor is aligned; by name within a type.
   NamedTensors sorted = tensors;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    const size_t wide = item_size(a.second.dtype()), wider = item_size(b.second.dtype());
-    return wide != wider ? wide > wider : a.first < b.first;
+    const size_t size = item_size(a.second.dtype()), other = item_size(b.second.dtype());
+    return size != other ? size > other : a.first < b.first;
   });
   const auto quoted = [&](const std::string& text) {
     try {

@@ -2,27 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "runtime/core/row_reduction.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 
 namespace lunagrad {
-
-std::unique_ptr<RowKernel> row_kernel(const Call& call) {
-  static const std::vector<RowKernelMaker> all = [] {
-    std::vector<RowKernelMaker> makers;
-    for (const auto& family :
-         {softmax_row_kernels(), scan_row_kernels(), norm_row_kernels(), group_norm_row_kernels(),
-          loss_row_kernels(), reduced_loss_row_kernels(), class_loss_row_kernels()})
-      makers.insert(makers.end(), family.begin(), family.end());
-    return makers;
-  }();
-  const auto maker =
-      std::find_if(all.begin(), all.end(), [&](const RowKernelMaker& m) { return m.op == call.op; });
-  return (call.output().dtype() == DType::f64 ? maker->f64 : maker->f32)(call);
-}
 
 void run_by_rows(const Call& call) {
   constexpr int64_t kGrain = 8192, kRowsToStop = 1024;

@@ -1,6 +1,6 @@
 #pragma once
-// The families of operations: each file has a function that lists its records. families.cpp joins the lists
-// to all_ops().
+// The families of operations: each file has a function that lists its records. run/all_ops.cpp joins the
+// lists to all_ops().
 #include "runtime/core/op.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
@@ -44,6 +44,7 @@ std::span<const Op* const> conv_ops();
 std::span<const Op* const> pool_ops();
 std::span<const Op* const> resize_ops();
 std::span<const Op* const> index_ops();
+std::span<const Op* const> embedding_ops();
 std::span<const Op* const> scatter_ops();
 std::span<const Op* const> view_scatter_ops();
 std::span<const Op* const> place_ops();

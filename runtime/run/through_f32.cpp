@@ -1,7 +1,8 @@
 #include "runtime/run/through_f32.h"
 
-#include "runtime/core/half_kernels.h"
 #include "runtime/core/primitives.h"
+#include "runtime/ops/half_ops.h"
+#include "runtime/ops/products/cpu/bf16_kernels.h"
 
 namespace lunagrad {
 
@@ -13,21 +14,23 @@ bool has_16bit_kernel(const Call& call) {
       if (type != DType::boolean && x.dtype() != type) return false;
       type = x.dtype();
     }
-  if (&device == &cpu_device()) return cpu_computes_halves(call);
+  if (&device == &cpu_device())
+    return call.in[0].defined() && call.in[0].dtype() == DType::bf16 && bf16_kernel() &&
+           (is_bf16_product(call) || is_bf16_convolution(call));
   Call laid_out = call;
   call.op->shape(laid_out);
   return device.supports(laid_out);
 }
 
 void run_through_f32(Call& call) {
-  DType narrow = DType::boolean;
+  DType type = DType::boolean;
   for (const Tensor& x : call.in)
-    if (x.defined() && is_floating(x.dtype())) narrow = promote(narrow, x.dtype());
-  Call wide = call;
-  for (Tensor& x : wide.in)
+    if (x.defined() && is_floating(x.dtype())) type = promote(type, x.dtype());
+  Call upcast = call;
+  for (Tensor& x : upcast.in)
     if (x.defined() && is_16bit_float(x.dtype())) x = to(x, DType::f32);
-  run(wide);
-  for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
+  run(upcast);
+  for (const Tensor& y : upcast.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, type) : y);
 }
 
 }  // namespace lunagrad

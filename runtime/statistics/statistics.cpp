@@ -267,7 +267,7 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
   const NoGrad off;
   x.storage().check_whole("statistics");
   const Tensor host = on_cpu(shown_once(x));
-  const bool wide = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
+  const bool in_f64 = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
   // The parts depend only on the number of elements and are combined in their order, for a deterministic
   // result.
   constexpr int64_t kSmallest = 1 << 16, kMost = 32;
@@ -278,8 +278,8 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t begin = i * size, end = std::min(n, begin + size);
       Partial& part = parts[size_t(i)];
-      wide ? add_range<double>(part, host, DType::f64, begin, end, stop)
-           : add_range<float>(part, host, DType::f32, begin, end, stop);
+      in_f64 ? add_range<double>(part, host, DType::f64, begin, end, stop)
+             : add_range<float>(part, host, DType::f32, begin, end, stop);
     }
   });
 

@@ -14,7 +14,7 @@ namespace {
 AutocastPolicy policy_of(const Op& op) {
   if (op.autocast != AutocastPolicy::by_kind) return op.autocast;
   const bool own = op.elementwise >= 0 || op.hidden() || op.writes_inputs || op.is_composition();
-  return own ? AutocastPolicy::own : AutocastPolicy::widest;
+  return own ? AutocastPolicy::own : AutocastPolicy::promote;
 }
 
 // Whether autocast may cast an operand: f64 stays as the user chose it.
@@ -22,16 +22,16 @@ bool is_castable(const Tensor& x) {
   return x.defined() && !x.is_number() && (is_16bit_float(x.dtype()) || x.dtype() == DType::f32);
 }
 
-DType widest_of(const Operands& in) {
-  DType widest = DType::boolean;
+DType promoted_type(const Operands& in) {
+  DType promoted = DType::boolean;
   for (const Tensor& x : in)
-    if (is_castable(x)) widest = promote(widest, x.dtype());
-  return widest;
+    if (is_castable(x)) promoted = promote(promoted, x.dtype());
+  return promoted;
 }
 
 }  // namespace
 
-Tensor Autocast::narrowed(const Tensor& x) {
+Tensor Autocast::cached_cast(const Tensor& x) {
   if (x.dtype() != DType::f32 || !x.requires_grad() || !x.is_leaf() || x.body()->base) return to(x, type_);
   Cast& cast = weights_[x.id()];
   const uint32_t version = x.storage().version;
@@ -51,10 +51,10 @@ void Autocast::run(Call& call) {
   }
   const std::shared_ptr<Autocast> self = context().autocast;
   const UseAutocast off(nullptr);
-  const DType widest = policy == Policy::widest ? widest_of(call.in) : DType::f32;
+  const DType type = policy == Policy::promote ? promoted_type(call.in) : DType::f32;
   for (Tensor& x : call.in) {
     if (policy == Policy::own || !is_castable(x)) continue;
-    x = policy == Policy::narrow ? narrowed(x) : to(x, widest);
+    x = policy == Policy::lower_precision ? cached_cast(x) : to(x, type);
   }
   lunagrad::run(call);
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Mixed precision. In an autocast region matrix products (matmul, linear, convolutions, attention) run in a
 // 16-bit type; ops that lose precision there (exponentials, sums, norms except batch_norm, softmax, losses)
-// run in f32; other ops that need one type run in the widest type of their operands. Weights stay in f32. A
+// run in f32; other ops that need one type run in the promoted type of their operands. Weights stay in f32. A
 // weight is cast once for each of its versions, and the ops of the region share the cast, so that the
 // weight's gradient reaches f32 through one cast. The rules are PyTorch's; each op's record has its own
 // (AutocastPolicy). A backward pass runs without autocast, in the types of its forward pass. For the thread
@@ -25,7 +25,7 @@ class Autocast {
     uint32_t version;
     Tensor value;
   };
-  Tensor narrowed(const Tensor&);
+  Tensor cached_cast(const Tensor&);
   const DType type_;
   std::unordered_map<uint64_t, Cast> weights_;  // by tensor id
 };

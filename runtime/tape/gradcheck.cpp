@@ -24,8 +24,9 @@ Tensor contract(const TensorList& outputs) {
   Tensor total;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
-    const DType wide = is_complex(outputs[i].dtype()) ? DType::c128 : DType::f64;
-    const Tensor product = mul(conjugated(to(weights_for(outputs[i], i), wide)), to(outputs[i], wide));
+    const DType double_type = is_complex(outputs[i].dtype()) ? DType::c128 : DType::f64;
+    const Tensor product =
+        mul(conjugated(to(weights_for(outputs[i], i), double_type)), to(outputs[i], double_type));
     const Tensor part = sum(real(product), {}, false);
     total = total.defined() ? add(total, part) : part;
   }

@@ -76,16 +76,16 @@ Tensor value_for(const Tensor& x, const BatchLevels& levels) {
   }
   const BatchLevels own = levels_of(x);
   if (own == levels) return batch_value(x);
-  Shape apart, wide;
+  Shape apart, expanded;
   for (const BatchLevel& level : levels) {
     apart.push_back(contains(own, level) ? level.size : 1);
-    wide.push_back(level.size);
+    expanded.push_back(level.size);
   }
   apart.push_back(elements_of(x.shape()));
-  wide.push_back(elements_of(x.shape()));
+  expanded.push_back(elements_of(x.shape()));
   Shape shape = x.shape();
   shape.insert(0, count);
-  return reshape(expand(reshape(batch_value(x), apart), wide), shape);
+  return reshape(expand(reshape(batch_value(x), apart), expanded), shape);
 }
 
 Tensor into_level(const Tensor& x, const BatchLevel& level) {

@@ -35,7 +35,7 @@ struct Known {
   bool is(Kind asked) const { return kind == asked; }
 };
 
-// Is told what the chunk does with known values, function by function.
+// Receives what the chunk does with known values, function by function.
 class ChunkObserver {
  public:
   virtual ~ChunkObserver() = default;

@@ -99,9 +99,9 @@ std::vector<std::string> mistake_warnings(lua_State* L, std::string_view source,
     if (!exists) found.push_back({Mistake::Kind::global, use.line, assigned_global(use.name)});
   }
   std::vector<std::string> warnings;
-  std::set<Mistake::Kind> told{Mistake::Kind::same_tensor};
+  std::set<Mistake::Kind> reported{Mistake::Kind::same_tensor};
   for (const Mistake& mistake : found)
-    if (told.insert(mistake.kind).second)
+    if (reported.insert(mistake.kind).second)
       warnings.push_back(file + ":" + std::to_string(mistake.line) + ": " + mistake.text);
   return warnings;
 }

@@ -139,17 +139,17 @@ void PassComparer::forward(size_t i, ComparedNode& row) {
     const TensorList expected =
         query_.narrows ? reference_.compute(node, used.inputs).outputs : values.outputs;
     const TensorList found = other.compute(node, other.bring(used.inputs, node)).outputs;
-    const Side wide = in_f64();
+    const Side f64_side = in_f64();
     std::vector<std::string> names;
     for (size_t k = 0; k < expected.size(); ++k)
       names.push_back(expected.size() == 1 ? "output" : text("output[", k + 1, ']'));
     const auto compute = [&](const TensorList& operands) {
-      return comparable(node, wide.compute(node, operands).outputs);
+      return comparable(node, f64_side.compute(node, operands).outputs);
     };
-    judge(
-        {node, names, used, comparable(node, expected), comparable(node, found),
-         comparable(node, values.outputs), comparable(node, own_[i]), compute, wide.bring(used.inputs, node)},
-        query_.factor, row);
+    judge({node, names, used, comparable(node, expected), comparable(node, found),
+           comparable(node, values.outputs), comparable(node, own_[i]), compute,
+           f64_side.bring(used.inputs, node)},
+          query_.factor, row);
   } catch (const Error& error) {
     if (ends_all(error)) throw;
     row.verdict = Verdict::not_compared;
@@ -235,14 +235,15 @@ void PassComparer::backward(size_t i, ComparedNode& row) {
     const CallValues there{other.bring(used.inputs, node), other.bring(used.outputs, node),
                            other.bring(used.gradients, node)};
     const TensorList found = other.differentiate(node, there, one_node_[i]);
-    const Side wide = in_f64();
+    const Side f64_side = in_f64();
     const auto differentiate = [&](const TensorList& operands) {
-      return wide.differentiate(node, parted(operands, used), is_recorded(node));
+      return f64_side.differentiate(node, parted(operands, used), is_recorded(node));
     };
     std::vector<std::string> names;
     const NodeInfo info = describe(pass_, i);
     for (const OperandInfo& input : info.inputs) names.push_back("gradient of " + input.name);
-    judge({node, names, used, expected, found, reference, own, differentiate, wide.bring(concat(used), node)},
+    judge({node, names, used, expected, found, reference, own, differentiate,
+           f64_side.bring(concat(used), node)},
           query_.factor, row);
     compare_sums(i, row);
   } catch (const Error& error) {

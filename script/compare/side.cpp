@@ -128,8 +128,8 @@ bool Side::goes_through_f32(const KeptNode& node, const TensorList& inputs) cons
 
 Side::Computed Side::compute(const KeptNode& node, const TensorList& inputs) const {
   if (goes_through_f32(node, inputs)) {
-    const Side wide(device_, DType::f32);
-    Computed computed = wide.compute(node, wide.bring(inputs, node));
+    const Side f32_side(device_, DType::f32);
+    Computed computed = f32_side.compute(node, f32_side.bring(inputs, node));
     computed.outputs = bring(computed.outputs, node);
     return computed;
   }
@@ -150,12 +150,13 @@ Side::Computed Side::compute(const KeptNode& node, const TensorList& inputs) con
 
 TensorList Side::differentiate(const KeptNode& node, const CallValues& values, bool one_node) const {
   if (goes_through_f32(node, values.inputs)) {
-    const Side wide(device_, DType::f32);
-    return bring(wide.differentiate(node,
-                                    {wide.bring(values.inputs, node), wide.bring(values.outputs, node),
-                                     wide.bring(values.gradients, node)},
-                                    one_node),
-                 node);
+    const Side f32_side(device_, DType::f32);
+    return bring(
+        f32_side.differentiate(node,
+                               {f32_side.bring(values.inputs, node), f32_side.bring(values.outputs, node),
+                                f32_side.bring(values.gradients, node)},
+                               one_node),
+        node);
   }
   const EagerCalls at_once;
   const GradMode on(true);

@@ -41,15 +41,16 @@ Tensor laid_out_like(const std::vector<double>& numbers, const Tensor& like) {
 
 // A copy on the CPU in f64. Keeps the strides of the original unless elements overlap, because a view's
 // parameters may refer to strides.
-Tensor widened(const Tensor& x) {
+Tensor in_f64(const Tensor& x) {
   const NoGrad off;
   const Tensor host = to(x.detach(), cpu_device());
   if (!is_differentiable(x.dtype())) return clone(host);
-  const DType wide = is_complex(x.dtype()) ? DType::c128 : DType::f64;
-  const Tensor dense = clone(to(host, wide));
+  const DType double_type = is_complex(x.dtype()) ? DType::c128 : DType::f64;
+  const Tensor dense = clone(to(host, double_type));
   if (x.is_contiguous() || x.numel() == 0 || overlaps(x.shape(), x.strides())) return dense;
-  return laid_out_like(numbers_of(dense),
-                       Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
+  return laid_out_like(
+      numbers_of(dense),
+      Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, double_type));
 }
 
 // Sum over the outputs of <output, weights>; for complex outputs over their parts. When there are several
@@ -62,8 +63,8 @@ Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
     if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
     const bool complex = is_complex(outputs[i].dtype());
     const Tensor weights = contraction_weights(outputs[i], i);
-    const Tensor wide = to(outputs[i], complex ? DType::c128 : DType::f64);
-    const Tensor part = complex ? sum(real(conj(weights) * wide)) : sum(weights * wide);
+    const Tensor output = to(outputs[i], complex ? DType::c128 : DType::f64);
+    const Tensor part = complex ? sum(real(conj(weights) * output)) : sum(weights * output);
     total = total.defined() ? total + part : part;
   }
   return total;
@@ -100,7 +101,7 @@ class GradientChecker {
         params_[i] = Value(is_complex(DType(params_[i].i)) ? DType::c128 : DType::f64);
     for (size_t i = 0; i < recomputation.inputs.size(); ++i) {
       const Tensor& x = recomputation.inputs[i];
-      inputs_.push_back(x.defined() ? widened(x) : x);
+      inputs_.push_back(x.defined() ? in_f64(x) : x);
       const bool number = node_.in[i].is_number, index = i < 16 && (node_.op->integer_inputs >> i & 1);
       if (x.defined() && number) inputs_.back().body()->is_number = true;
       if (x.defined() && !number && !index && node_.in[i].maker != 0 && is_differentiable(x.dtype()))

@@ -46,11 +46,11 @@ Plane plane_of(const Tensor& x, const SliceQuery& query) {
     }
   }
   plane.elements = x.numel() == 0 ? 0 : plane.rows * plane.columns;
-  const int64_t fold = query.fold;
-  if (plane.rows == 1 && fold > 0 && plane.columns > fold) {
-    plane.rows = (plane.columns + fold - 1) / fold;
-    plane.row_stride = fold * plane.column_stride;
-    plane.columns = fold;
+  const int64_t wrap = query.wrap;
+  if (plane.rows == 1 && wrap > 0 && plane.columns > wrap) {
+    plane.rows = (plane.columns + wrap - 1) / wrap;
+    plane.row_stride = wrap * plane.column_stride;
+    plane.columns = wrap;
   }
   return plane;
 }
@@ -130,7 +130,7 @@ void pool(SliceView& view, const Window& window, const Plane& plane, ComplexPart
   std::vector<int64_t> cell_column(static_cast<size_t>(columns));
   for (int64_t c = 0; c < columns; ++c)
     cell_column[size_t(c)] = cell_of(c * window.column_step, view.cell_columns, window.columns);
-  const bool folded = plane.elements < plane.rows * plane.columns;
+  const bool wrapped = plane.elements < plane.rows * plane.columns;
   visit_any_dtype(window.host.dtype(), [&]<class T>() {
     const T* const data = static_cast<const T*>(window.host.raw());
     const Strides& strides = window.host.strides();
@@ -141,7 +141,7 @@ void pool(SliceView& view, const Window& window, const Plane& plane, ComplexPart
       for (int64_t c = 0; c < columns; ++c) {
         if (++looked % kLook == 0 && stop.stop_requested())
           fail_as(ErrorKind::cancelled, "inspect: no longer wanted");
-        if (folded && row * plane.columns + window.first_column + c * window.column_step >= plane.elements)
+        if (wrapped && row * plane.columns + window.first_column + c * window.column_step >= plane.elements)
           break;
         const double value = number_of(data[r * strides[0] + c * strides[1]], part);
         const size_t cell = size_t(cell_row + cell_column[size_t(c)]);
@@ -320,7 +320,7 @@ TileView read_tiles(const Tensor& x, const TileQuery& query, std::stop_token sto
 std::string print_slice(const Tensor& x, const SliceQuery& query, SliceFormat format) {
   x.storage().check_whole("inspect");
   SliceQuery flat = query;
-  flat.fold = 0;
+  flat.wrap = 0;
   const Plane plane = plane_of(x, flat);
   if (plane.elements > kMostPrinted)
     fail("copy: the slice has ", plane.elements, " elements, more than ", kMostPrinted,

@@ -26,14 +26,14 @@ size_t steps_of(const OwnerGroup& group, const StepClock& clock) {
 }  // namespace
 
 void GrowthWatch::begin_run() {
-  told_ = passed_ = false;
+  reported_ = passed_ = false;
   steps_ = 0;
   next_ = int64_t(kSteps);
   clock_.clear();
 }
 
 std::optional<GrowthWatch::Found> GrowthWatch::end_step(lua_State* L) {
-  if (told_) return {};
+  if (reported_) return {};
   ++steps_;
   std::optional<Found> found;
   if (steps_ >= next_) {
@@ -42,7 +42,7 @@ std::optional<GrowthWatch::Found> GrowthWatch::end_step(lua_State* L) {
   }
   // The next step begins here. A step without a pass counts as part of the next step that has one.
   if (std::exchange(passed_, false)) clock_.begin_step(steps_ + 1, kSteps);
-  told_ = bool(found);
+  reported_ = bool(found);
   return found;
 }
 

@@ -21,7 +21,7 @@ class GrowthWatch {
     SourcePlace place;  // line of the op that made its present value
   };
   void begin_run();
-  bool looks() const { return !told_; }
+  bool looks() const { return !reported_; }
   // A step has ended; `L` runs the script.
   std::optional<Found> end_step(lua_State* L);
 
@@ -30,7 +30,7 @@ class GrowthWatch {
  private:
   std::optional<Found> look(lua_State* L) const;
 
-  bool told_ = false;
+  bool reported_ = false;
   bool passed_ = false;  // the step had a backward pass
   int64_t steps_ = 0, next_ = 0;
   StepClock clock_;  // the latest steps that had a backward pass

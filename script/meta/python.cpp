@@ -269,23 +269,23 @@ std::string python_method(std::string_view name) {
 std::string python_syntax(std::string_view source, const std::string& message) {
   const int line = line_in(message);
   if (line < 1) return {};
-  const auto told = [](std::string_view advice) { return "; in Lua: " + std::string(advice); };
+  const auto advice_text = [](std::string_view advice) { return "; in Lua: " + std::string(advice); };
   // Lua may report a mistake one line too late.
   for (const int looked : {line, line - 1}) {
     const std::string code = looked > 0 ? code_of(line_at(source, looked)) : std::string();
     for (const auto& [begin, with, advice] : kStarts)
-      if (code.starts_with(begin) && code.find(with) != std::string::npos) return told(advice);
+      if (code.starts_with(begin) && code.find(with) != std::string::npos) return advice_text(advice);
     for (const auto& [whole, advice] : kLines)
-      if (code == whole) return told(advice);
+      if (code == whole) return advice_text(advice);
     for (const auto& [part, advice] : kInside)
-      if (code.find(part) != std::string::npos) return told(advice);
+      if (code.find(part) != std::string::npos) return advice_text(advice);
     if (const size_t at = code.find("lambda ");
         at != std::string::npos && code.find(':', at) != std::string::npos)
-      return told("function(x) return … end");
-    if (code.ends_with(':')) return told("if … then … end, for … do … end, while … do … end");
+      return advice_text("function(x) return … end");
+    if (code.ends_with(':')) return advice_text("if … then … end, for … do … end, while … do … end");
   }
   for (const auto& [said, advice] : kSaid)
-    if (message.find(said) != std::string::npos) return told(advice);
+    if (message.find(said) != std::string::npos) return advice_text(advice);
   return {};
 }
 

@@ -18,6 +18,7 @@ const char* family_name(OpFamily family) {
 }
 
 const char* autocast_name(AutocastPolicy policy) {
+  // by_kind, lower_precision, f32, promote, own, as the command `meta` prints them.
   constexpr const char* kNames[] = {"by_kind", "narrow", "wide", "widest", "own"};
   return kNames[size_t(policy)];
 }

@@ -65,11 +65,11 @@ struct ElementType {
   size_t bytes;
   DType dtype;
   // converts `count` elements; null: the bytes have our type already
-  void (*widen)(const char*, size_t, void*) = nullptr;
+  void (*convert)(const char*, size_t, void*) = nullptr;
 };
 
 template <class From, class To>
-void widen(const char* from, size_t count, void* to) {
+void convert_elements(const char* from, size_t count, void* to) {
   for (size_t i = 0; i < count; ++i) {
     From value;
     std::memcpy(&value, from + i * sizeof value, sizeof value);
@@ -88,11 +88,11 @@ constexpr ElementType kTypes[] = {
     {TensorProto::BOOL, 1, DType::boolean},
     {TensorProto::COMPLEX64, 8, DType::c64},
     {TensorProto::COMPLEX128, 16, DType::c128},
-    {TensorProto::INT8, 1, DType::i32, widen<int8_t, int32_t>},
-    {TensorProto::INT16, 2, DType::i32, widen<int16_t, int32_t>},
-    {TensorProto::UINT16, 2, DType::i32, widen<uint16_t, int32_t>},
-    {TensorProto::UINT32, 4, DType::i64, widen<uint32_t, int64_t>},
-    {TensorProto::UINT64, 8, DType::i64, widen<uint64_t, int64_t>},
+    {TensorProto::INT8, 1, DType::i32, convert_elements<int8_t, int32_t>},
+    {TensorProto::INT16, 2, DType::i32, convert_elements<int16_t, int32_t>},
+    {TensorProto::UINT16, 2, DType::i32, convert_elements<uint16_t, int32_t>},
+    {TensorProto::UINT32, 4, DType::i64, convert_elements<uint32_t, int64_t>},
+    {TensorProto::UINT64, 8, DType::i64, convert_elements<uint64_t, int64_t>},
 };
 
 class Reader {
@@ -240,8 +240,8 @@ class Reader {
       complain("tensor ", shown(proto.name()), " has ", raw.size(), " bytes for ", *bytes);
     const Tensor x = Tensor::empty(shape, type->dtype);
     const size_t count = size_t(x.numel());
-    if (type->widen)
-      type->widen(raw.data(), count, x.raw());
+    if (type->convert)
+      type->convert(raw.data(), count, x.raw());
     else if (!raw.empty())
       std::memcpy(x.raw(), raw.data(), raw.size());
     if (type->dtype == DType::boolean)

@@ -42,7 +42,7 @@ RankWatch::RankWatch() {
     });
   else
     dist::on_message(kStride, [this](int, const std::string& text) {
-      told_.store(std::strtoll(text.c_str(), nullptr, 10));
+      received_stride_.store(std::strtoll(text.c_str(), nullptr, 10));
     });
 }
 
@@ -107,8 +107,8 @@ void RankWatch::begin_step(int64_t step) {
     choose_stride(begin_);
     stride = stride_;
   } else {
-    // A rank that was told no stride yet measures every step if the command line asks for a profile.
-    stride = told_.load(std::memory_order_relaxed);
+    // A rank that has received no stride yet measures every step if the command line asks for a profile.
+    stride = received_stride_.load(std::memory_order_relaxed);
     if (stride == 0 && watching_.load(std::memory_order_relaxed)) stride = 1;
   }
   dist::transfer_log().watch(stride > 0);

@@ -35,7 +35,7 @@ class RankWatch {
   void take(int from, RankNotes);
 
   std::atomic<bool> watching_{false};
-  std::atomic<int64_t> told_{0};  // the stride that rank 0 sent to this rank; 0: none
+  std::atomic<int64_t> received_stride_{0};  // the stride that rank 0 sent to this rank; 0: none
   bool measuring_ = false, disturbed_ = false;
   int64_t step_ = 0, begin_ = 0;
   // Rank 0: the stride, and the step and time from which the length of steps is estimated.

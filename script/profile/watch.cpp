@@ -130,7 +130,8 @@ void ProfileWatch::publish(std::shared_ptr<const StepProfile> step) {
   total_.steps.push_back(std::move(step));
   if (total_.steps.size() > kKeptSteps) total_.steps.erase(total_.steps.begin());
   total_.fallbacks.clear();
-  for (const auto& [op, told] : fallbacks_) total_.fallbacks.push_back({op->name, told.first, told.second});
+  for (const auto& [op, fallback] : fallbacks_)
+    total_.fallbacks.push_back({op->name, fallback.first, fallback.second});
   show();
 }
 
@@ -224,9 +225,9 @@ void ProfileWatch::come_back() {
 void ProfileWatch::fell_back(const Call& call, const char* reason) {
   if (away_depth_ > 0) return;
   on_cpu_ = &call;
-  auto& told = fallbacks_[call.op];
-  told.first = reason;
-  ++told.second;
+  auto& fallback = fallbacks_[call.op];
+  fallback.first = reason;
+  ++fallback.second;
 }
 
 void ProfileWatch::waited(uint64_t length) {

@@ -28,7 +28,7 @@ class LiveRuns {
 
   // {"folder", "runs": [{"name", "outcome", "steps", "metrics", "age", …}, …]}
   std::string list();
-  // What came after the cursor; if that cannot be told, everything, with "whole": true. Empty if there is no
+  // What came after the cursor; if that is not known, everything, with "whole": true. Empty if there is no
   // such run. Error of kind file if it cannot be read.
   std::optional<std::string> run(const std::string& name, const LiveCursor&);
   std::optional<std::string> picture(const std::string& name, const std::string& file) const;

@@ -183,12 +183,12 @@ void SessionInspection::compare_step(int64_t step, const ComparisonQuery& query,
                                      std::function<void(size_t, size_t, std::string_view)> progress,
                                      std::function<void(StepComparison)> done) {
   thread_.control().post([this, step, query, stop, progress = std::move(progress), done = std::move(done)] {
-    const auto told = [&](size_t computed, size_t all, std::string_view name) {
+    const auto on_progress = [&](size_t computed, size_t all, std::string_view name) {
       if (thread_.control().ending() || thread_.control().resumed())
         fail_as(ErrorKind::cancelled, "compare: the run goes on");
       progress(computed, all, name);
     };
-    done(lunagrad::compare_step(thread_.viewers().tape(), step, query, stop, told));
+    done(lunagrad::compare_step(thread_.viewers().tape(), step, query, stop, on_progress));
   });
 }
 

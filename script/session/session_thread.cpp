@@ -165,7 +165,7 @@ std::optional<Script> SessionThread::run_script(Script script) {
   context_.module = 0;
   const bool goes_on = bool(handover_);
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
-  if (!goes_on) told_.clear();
+  if (!goes_on) warned_.clear();
   if (!goes_on) set_disk_limit(disk_of(script.options));
   if (!goes_on) typed_lines_.begin_script(script.options.console);
   viewers_.begin_script(goes_on, Guard(int(script.options.guard)));
@@ -249,7 +249,7 @@ std::optional<Script> SessionThread::run_script(Script script) {
 }
 
 void SessionThread::warn_once(lua_State* L, const char* message) {
-  if (told_.insert(message).second) events_.warn(position(L) + message);
+  if (warned_.insert(message).second) events_.warn(position(L) + message);
 }
 
 // Reads what viewers still need from the device at the end of a script. Throws errors of earlier calls that
@@ -283,10 +283,10 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
     place = place_in(reason);
   }
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
-    std::string told = message;
+    std::string report = message;
     if (handover_)
-      told += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
-    events_.fail(std::move(told), std::move(place), outcome);
+      report += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
+    events_.fail(std::move(report), std::move(place), outcome);
   }
   int code = exit_code.value_or(int(outcome));
   try {
@@ -553,7 +553,7 @@ void SessionThread::evaluate(const std::string& code, const std::function<void(b
     events_.fail(error.message, {error.file, error.line},
                  script_.unwinding() ? Outcome::stopped : Outcome::error);
   }
-  if (done) tasks_.tell_after([done, ok] { done(ok); });
+  if (done) tasks_.call_after([done, ok] { done(ok); });
 }
 
 void SessionThread::find_leaks() {

@@ -128,7 +128,7 @@ class SessionThread {
   std::chrono::steady_clock::time_point next_checkpoint_;  // of automatic checkpoints
   KeyframeTaker keyframes_;
   ProbeWatch probes_;
-  std::set<const char*> told_;            // messages that warn_once has given
+  std::set<const char*> warned_;          // messages that warn_once has given
   bool holds_ = false;                    // this rank is paused and the other ranks wait for it
   std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
   std::thread thread_;

@@ -39,7 +39,7 @@ void Tasks::run(std::function<void()> task) {
   viewers_.profile().come_back();
   control_.end_task();
   script_.stop_unwinding();
-  if (const std::function<void()> told = std::exchange(told_after_, nullptr)) told();
+  if (const std::function<void()> call = std::exchange(after_task_, nullptr)) call();
 }
 
 }  // namespace lunagrad

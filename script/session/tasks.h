@@ -20,9 +20,9 @@ class Tasks {
 
   void run_next();                           // the oldest posted task
   void run_own(std::function<void()> task);  // a task of the session itself
-  // Called within a task: `told` is called when the task is over, so that an interrupt reaches the script
+  // Called within a task: `call` is called when the task is over, so that an interrupt reaches the script
   // again.
-  void tell_after(std::function<void()> told) { told_after_ = std::move(told); }
+  void call_after(std::function<void()> call) { after_task_ = std::move(call); }
 
  private:
   void run(std::function<void()> task);
@@ -32,7 +32,7 @@ class Tasks {
   Events& events_;
   ScriptState& script_;
   Viewers& viewers_;
-  std::function<void()> told_after_;
+  std::function<void()> after_task_;
 };
 
 }  // namespace lunagrad

@@ -131,7 +131,7 @@ void Viewers::waited(uint64_t length) {
 
 void Viewers::fell_back(const Call& call, const char* reason) {
   if (profile_.measuring()) profile_.fell_back(call, reason);
-  if (!told_.insert(call.op).second) return;
+  if (!reported_.insert(call.op).second) return;
   events_.warn(text(call.op->name + (call.op->hidden() ? 1 : 0), " runs on the CPU: ", reason));
 }
 

@@ -72,7 +72,7 @@ class Viewers final : private Trace, private RootWatch {
   Captures captures_;
   bool sees_calls_ = false;         // a viewer looks at every call of this step
   Guard asked_guard_ = Guard::off;  // requested by the command line or the script
-  std::set<const Op*> told_;        // ops whose fallback to the CPU was reported
+  std::set<const Op*> reported_;    // ops whose fallback to the CPU was reported
 };
 
 }  // namespace lunagrad

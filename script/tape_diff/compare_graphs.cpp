@@ -112,7 +112,7 @@ void find_alone(TapeDiff& diff, bool removed) {
 
 void find_changed(TapeDiff& diff) {
   // Nodes with the same change that follows from others share one finding.
-  std::map<std::string, size_t> told;
+  std::map<std::string, size_t> reported;
   for (size_t p = 0; p < diff.pairs.size(); ++p) {
     TapeFinding finding;
     finding.kind = Kind::changed;
@@ -128,7 +128,7 @@ void find_changed(TapeDiff& diff) {
       }
     if (finding.text.empty()) continue;
     finding.name = label_of(node_of(diff, diff.pairs[p]));
-    const auto [at, fresh] = told.try_emplace(finding.text, diff.findings.size());
+    const auto [at, fresh] = reported.try_emplace(finding.text, diff.findings.size());
     if (fresh || !finding.follows || !diff.findings[at->second].follows) {
       diff.findings.push_back(std::move(finding));
     } else {

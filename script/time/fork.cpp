@@ -27,7 +27,7 @@ KeyframePtr states_for_fork(Replay& parent, int64_t step) {
 }
 
 RunOptions options_of_fork(const Timeline& parent, const KeyframePtr& states, const ForkChanges& changes) {
-  RunOptions options = options_behind(parent, parent.era_of(changes.step + 1), states);
+  RunOptions options = options_behind(parent, parent.span_of(changes.step + 1), states);
   options.edits.clear();
   options.console.clear();
   for (const auto& [name, value] : changes.set) options.set[name] = value;

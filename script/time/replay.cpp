@@ -72,33 +72,33 @@ void Replay::cancel() {
   changed_.notify_all();
 }
 
-// The last keyframe, or beginning of an era, from which the end of `step` can be reached. A fork begins with
+// The last keyframe, or beginning of a span, from which the end of `step` can be reached. A fork begins with
 // a keyframe of its parent.
 Replay::Start Replay::nearest(int64_t step) const {
-  const std::vector<Era>& eras = timeline_.eras;
+  const std::vector<ReloadSpan>& spans = timeline_.spans;
   const int64_t fork = timeline_.record.parent.empty() ? -1 : timeline_.record.parent_step;
   Start start;
   std::error_code ignored;
-  for (size_t i = 0; i < eras.size() && eras[i].step <= step; ++i)
-    if (!eras[i].checkpoint.empty() && std::filesystem::exists(eras[i].checkpoint, ignored))
-      start = {nullptr, i, eras[i].step};
+  for (size_t i = 0; i < spans.size() && spans[i].step <= step; ++i)
+    if (!spans[i].checkpoint.empty() && std::filesystem::exists(spans[i].checkpoint, ignored))
+      start = {nullptr, i, spans[i].step};
   const int64_t last = keyframes_hold_all_ ? step : std::min(step, fork);
   start.keyframe =
-      last < start.step ? nullptr : options_.keyframes->latest(start.step + (start.era > 0), last);
+      last < start.step ? nullptr : options_.keyframes->latest(start.step + (start.span > 0), last);
   if (!start.keyframe) {
-    if (fork > 0 && start.era == 0)
+    if (fork > 0 && start.span == 0)
       fail_as(ErrorKind::file, timeline_.record.folder, "/keyframes: the keyframe of step ", fork,
               " is missing, with which this fork of ", timeline_.record.parent, " began");
     return start;
   }
   start.step = start.keyframe->step;
-  while (start.era + 1 < eras.size() && eras[start.era + 1].step <= start.step) ++start.era;
+  while (start.span + 1 < spans.size() && spans[start.span + 1].step <= start.step) ++start.span;
   return start;
 }
 
 void Replay::start(const Start& start, int64_t pause_at, const std::function<void(Session&)>& prepare) {
-  const std::vector<Era>& eras = timeline_.eras;
-  RunOptions options = options_behind(timeline_, eras[start.era], start.keyframe);
+  const std::vector<ReloadSpan>& spans = timeline_.spans;
+  RunOptions options = options_behind(timeline_, spans[start.span], start.keyframe);
   check_ = std::make_shared<ReplayCheck>(timeline_.record, *options_.keyframes);
   check_->keep(kept_step_);
   options.keyframe_sink = check_;
@@ -114,7 +114,7 @@ void Replay::start(const Start& start, int64_t pause_at, const std::function<voi
   session_.reset();
   {
     const std::lock_guard lock(mutex_);
-    reloads_.assign(eras.rbegin(), eras.rend() - std::ptrdiff_t(start.era) - 1);
+    reloads_.assign(spans.rbegin(), spans.rend() - std::ptrdiff_t(start.span) - 1);
     pause_at_ = pause_at;
     pauses_ = waited_ = 0;
     ended_ = false;
@@ -132,7 +132,7 @@ void Replay::handle(const Event& event) {
   using Kind = Event::Kind;
   if (options_.events) options_.events(event);
   if (event.kind == Kind::metrics) check_->see(event);
-  std::optional<Era> reload;
+  std::optional<ReloadSpan> reload;
   {
     const std::lock_guard lock(mutex_);
     switch (event.kind) {
@@ -196,7 +196,7 @@ void Replay::wait_for_pause(int64_t step) {
 void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make) {
   const Start begin = nearest(from);
   if (keyframes_hold_all_ && !begin.keyframe && from > 0 && begin.step == 0 &&
-      !std::exchange(told_of_beginning_, true))
+      !std::exchange(reported_beginning_, true))
     tell(text("there is no keyframe up to step ", from,
               ": the replay begins with step 1 (lunagrad run --keyframes keeps some, of what lg.run.state "
               "registers)"));
@@ -312,8 +312,8 @@ KeyframePtr Replay::keyframe_at(int64_t step) {
 // False if a reload follows the step of the pause, or if a keyframe is nearer.
 bool Replay::can_go_on_to(int64_t step) const {
   if (at_ < 1 || at_ >= step || at_ < nearest(step - 1).step) return false;
-  return std::none_of(timeline_.eras.begin() + 1, timeline_.eras.end(),
-                      [&](const Era& era) { return era.step == at_; });
+  return std::none_of(timeline_.spans.begin() + 1, timeline_.spans.end(),
+                      [&](const ReloadSpan& span) { return span.step == at_; });
 }
 
 void Replay::check_steps(int64_t first, int64_t last) const {

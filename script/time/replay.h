@@ -73,8 +73,8 @@ class Replay {
 
  private:
   struct Start {
-    KeyframePtr keyframe;  // null: the beginning of an era
-    size_t era = 0;
+    KeyframePtr keyframe;  // null: the beginning of a span
+    size_t span = 0;
     int64_t step = 0;
   };
   Start nearest(int64_t step) const;
@@ -94,7 +94,7 @@ class Replay {
   ReplayOptions options_;
   bool keyframes_hold_all_ = true;
   bool repeats_itself_ = true;  // the script gives the same results when it runs from its first step
-  bool told_of_beginning_ = false;
+  bool reported_beginning_ = false;
   int64_t kept_step_ = -1;  // the step that keyframe_at() keeps
   int64_t tape_step_ = -1;  // the step that recorded_tape() records
   std::string tape_line_;   // written by the session's thread, read when it is paused
@@ -105,7 +105,7 @@ class Replay {
   // Shared with the session's thread, under mutex_.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Era> reloads_;  // reloads to come, the next one last
+  std::vector<ReloadSpan> reloads_;  // reloads to come, the next one last
   // pauses after pause_at_; reloads after steps up to cross_to_ are followed
   int64_t pause_at_ = 0, cross_to_ = 0;
   int pauses_ = 0, waited_ = 0;

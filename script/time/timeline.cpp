@@ -41,7 +41,7 @@ void drop_after(Timeline& line, int64_t step) {
   const auto later = [&](const auto& item) { return item.step > step; };
   std::erase_if(line.edits, later);
   std::erase_if(line.console, later);
-  while (line.eras.size() > 1 && line.eras.back().step >= step) line.eras.pop_back();
+  while (line.spans.size() > 1 && line.spans.back().step >= step) line.spans.pop_back();
 }
 
 std::string value_text(const json& value) {
@@ -69,7 +69,7 @@ void read_module(Timeline& line, const json& row) {
   const std::string file = path_of_text(text_at(row, "file")), copy = path_of_text(text_at(row, "copy"));
   const std::string source =
       read_regular_file(file_inside(line.record.folder, copy, line.record.folder + "/metrics.jsonl"));
-  Modules& modules = line.eras.back().modules;
+  Modules& modules = line.spans.back().modules;
   if (!line.confined)
     modules[file] = source;
   else
@@ -90,10 +90,10 @@ void read_row(Timeline& line, const json& row) {
   const int64_t step = integer_at(row, "step");
   if (row.contains("resume")) {
     drop_after(line, step);
-    line.eras.push_back({step, "script.lua", checkpoint_in(line, row), {}});
+    line.spans.push_back({step, "script.lua", checkpoint_in(line, row), {}});
   } else if (row.contains("reload")) {
     drop_after(line, step);
-    line.eras.push_back({step, text_at(row, "reload"), "", {}});
+    line.spans.push_back({step, text_at(row, "reload"), "", {}});
   } else if (const auto param = row.find("param"); param != row.end() && param->is_object()) {
     for (const auto& [name, value] : param->items()) line.edits.push_back({step, name, value_text(value)});
   } else if (const auto console = row.find("console"); console != row.end() && console->is_object()) {
@@ -128,13 +128,13 @@ json config_of(const RunRecord& record) {
 
 }  // namespace
 
-const Era& Timeline::era_of(int64_t step) const {
-  for (auto era = eras.rbegin(); era != eras.rend(); ++era)
-    if (era->step < step) return *era;
-  return eras.front();
+const ReloadSpan& Timeline::span_of(int64_t step) const {
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span)
+    if (span->step < step) return *span;
+  return spans.front();
 }
 
-std::string Timeline::script_of(const Era& era) const { return read_script_copy(record, era.copy); }
+std::string Timeline::script_of(const ReloadSpan& span) const { return read_script_copy(record, span.copy); }
 
 Timeline read_timeline(const std::string& folder, bool confined) {
   if (confined) require_inside(folder);
@@ -146,7 +146,7 @@ Timeline read_timeline(const std::string& folder, bool confined) {
     fail_as(ErrorKind::file, folder, ": a run of ", ranks,
             " ranks, which no single process can repeat; run its script on one rank");
   line.steps = std::max(line.record.steps, integer_at(config, "last_step"));
-  line.eras.push_back({line.record.parent_step, "script.lua", "", {}});
+  line.spans.push_back({line.record.parent_step, "script.lua", "", {}});
   std::ifstream in(folder + "/metrics.jsonl");
   for (std::string row; std::getline(in, row);)
     if (decides(row) && is_row(row))
@@ -154,10 +154,10 @@ Timeline read_timeline(const std::string& folder, bool confined) {
   return line;
 }
 
-RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyframe) {
+RunOptions options_behind(const Timeline& line, const ReloadSpan& span, KeyframePtr keyframe) {
   const RunRecord& record = line.record;
   RunOptions options;
-  options.source = line.script_of(era);
+  options.source = line.script_of(span);
   options.arguments = record.arguments;
   options.set = record.set;
   uint64_t seed = 0;
@@ -169,10 +169,10 @@ RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyf
   options.steps = record.steps_option;
   options.edits = line.edits;
   options.console = line.console;
-  options.modules = era.modules;
-  options.resume = era.checkpoint;
+  options.modules = span.modules;
+  options.resume = span.checkpoint;
   options.write_run = false;
-  const int64_t step = keyframe ? keyframe->step : era.step;
+  const int64_t step = keyframe ? keyframe->step : span.step;
   // earlier edits and lines are in the states already; lines at the end of the step come after a keyframe
   if (step > 0) {
     std::erase_if(options.edits, [&](const ParamEdit& edit) { return edit.step <= step; });
@@ -182,7 +182,7 @@ RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyf
   }
   if (!keyframe) return options;
   // A reload starts data loaders again, and passes parameters on as to a changed script.
-  const bool reloaded = era.step == step && &era != &line.eras.front();
+  const bool reloaded = span.step == step && &span != &line.spans.front();
   options.resume.clear();
   options.start = reloaded ? without_loaders(*keyframe) : std::move(keyframe);
   options.start_changed = reloaded || (record.parent_changed && step == record.parent_step);

@@ -12,8 +12,8 @@
 
 namespace lunagrad {
 
-// A script that ran after `step`, until the next era began.
-struct Era {
+// The steps between two reloads of the script: from `step`, which is not part of it, to the next span.
+struct ReloadSpan {
   int64_t step = 0;
   std::string copy;        // the copy of its text in the folder: "script.lua", "script-00000100.lua"
   std::string checkpoint;  // the checkpoint that it was resumed from; "": it began with line 1
@@ -22,14 +22,14 @@ struct Era {
 
 struct Timeline {
   RunRecord record;
-  std::vector<Era> eras;  // ordered by step; at least one
+  std::vector<ReloadSpan> spans;  // ordered by step; at least one
   std::vector<ParamEdit> edits;
   std::vector<TypedLine> console;
   int64_t steps = 0;  // completed steps, as far as the folder shows
   bool confined = false;
 
-  const Era& era_of(int64_t step) const;    // the era in which the step ran
-  std::string script_of(const Era&) const;  // the era's text
+  const ReloadSpan& span_of(int64_t step) const;   // the span in which the step ran
+  std::string script_of(const ReloadSpan&) const;  // the span's text
   // The path under which the script runs. It is in the run's folder for a confined run, whose recorded path
   // must not decide where a run that continues from it belongs.
   std::string script_to_run() const { return confined ? record.folder + "/script.lua" : record.script; }
@@ -39,8 +39,8 @@ struct Timeline {
 // does not say what ran. `confined`: another user made the folder; the script runs in the sandbox, and
 // everything that the folder names must be inside it, otherwise Error.
 Timeline read_timeline(const std::string& folder, bool confined = false);
-// The options of a session that continues as the run did after the start of `era`, or after `keyframe` if
+// The options of a session that continues as the run did after the start of `span`, or after `keyframe` if
 // given: without output, without a folder.
-RunOptions options_behind(const Timeline&, const Era&, std::shared_ptr<const Keyframe> = nullptr);
+RunOptions options_behind(const Timeline&, const ReloadSpan&, std::shared_ptr<const Keyframe> = nullptr);
 
 }  // namespace lunagrad

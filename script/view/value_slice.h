@@ -20,7 +20,7 @@ enum class ComplexPart { magnitude, real, imaginary };
 struct SliceQuery {
   int row_dim = -1, column_dim = -1;  // both -1: the last two dims; one of them -1: the slice has one dim
   std::vector<int64_t> at;  // index in each dim, 0 where missing; row_dim and column_dim are ignored
-  int64_t fold = 0;         // if not 0, a slice of one row is shown in rows of this many columns
+  int64_t wrap = 0;         // if not 0, a slice of one row is shown in rows of this many columns
   int64_t first_row = 0, first_column = 0;
   int64_t rows = 0, columns = 0;  // size of the rectangle; 0 = up to the end
   // The largest numbers of cells. A cell that covers several elements shows a NaN if there is one, else an
@@ -42,7 +42,7 @@ struct SliceView {
 
   int row_dim = -1, column_dim = -1;  // the dims used; -1: none
   int64_t rows = 0, columns = 0;      // size of the whole slice
-  int64_t elements = 0;  // elements in the slice; fewer than rows * columns when a row was folded
+  int64_t elements = 0;  // elements in the slice; fewer than rows * columns when a row is wrapped
   int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle
   int64_t cell_rows = 0, cell_columns = 0;
   std::vector<double> cells;  // row-major

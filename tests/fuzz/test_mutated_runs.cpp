@@ -172,7 +172,7 @@ void read_run_folder(const std::string& folder) {
   });
   attempt([&] {
     const Timeline line = read_timeline(folder);
-    for (const Era& era : line.eras) attempt([&] { options_behind(line, era); });
+    for (const ReloadSpan& span : line.spans) attempt([&] { options_behind(line, span); });
   });
   CheckReport report;
   attempt([&] { check_run(folder, false, report); });

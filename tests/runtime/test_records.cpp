@@ -79,7 +79,7 @@ TEST_CASE("every op's record has its family, sentence and floating-point operati
   }
 }
 
-// By default an op runs in the widest type of its operands, or in their own (AutocastPolicy::by_kind). A
+// By default an op runs in the promoted type of its operands, or in their own (AutocastPolicy::by_kind). A
 // kernel that multiplies matrices, normalizes or computes a loss must not rely on that.
 TEST_CASE("products, norms and losses with a kernel say their autocast policy") {
   const std::set<OpFamily> decided = {OpFamily::linear_algebra, OpFamily::normalization, OpFamily::loss};

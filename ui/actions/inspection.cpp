@@ -138,11 +138,11 @@ const NodeInfo* Inspection::twin_of(const NodeInfo& node, const TapeSnapshot& ot
 }
 
 bool Inspection::update() {
-  const auto told = inquiry_.update();
-  if (!told) return false;
-  if (!told->clipboard.empty()) ImGui::SetClipboardText(told->clipboard.c_str());
-  shell_.write(told->failed ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told->sentence + "\n");
-  told_ = told->sentence;
+  const auto result = inquiry_.update();
+  if (!result) return false;
+  if (!result->clipboard.empty()) ImGui::SetClipboardText(result->clipboard.c_str());
+  shell_.write(result->failed ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, result->sentence + "\n");
+  result_ = result->sentence;
   return true;
 }
 

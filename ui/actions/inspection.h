@@ -61,7 +61,7 @@ class Inspection {
   void save(Which which, const std::string& path) {
     shell_.actions().act("save_tensor", {path, std::string(which == Which::gradient ? "gradient" : "value")});
   }
-  const std::string& told() const { return told_; }  // the result of the last copy or save, a sentence
+  const std::string& result() const { return result_; }  // the result of the last copy or save, a sentence
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -83,7 +83,7 @@ class Inspection {
   bool input_ = false;
   int index_ = 0;
   TensorPlace place_;
-  std::string told_;
+  std::string result_;
   uint64_t source_ = 0;  // the shown_.source() whose values the probe requests
   struct Coming {
     TapePtr tape;

@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kModes[] = {"automatic", "depth", "all"};  // names of FoldState::Mode
+constexpr const char* kModes[] = {"automatic", "depth", "all"};  // names of CollapseState::Mode
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -55,11 +55,11 @@ TapeActions::TapeActions(TapeModel& model, Actions& actions) : model_(model), ac
                   const auto mode = std::find(std::begin(kModes), std::end(kModes), name);
                   if (mode == std::end(kModes))
                     given.refuse("mode must be automatic, depth or all, got \"" + name + '"');
-                  FoldState state;
-                  state.mode = FoldState::Mode(mode - std::begin(kModes));
+                  CollapseState state;
+                  state.mode = CollapseState::Mode(mode - std::begin(kModes));
                   state.depth = uint32_t(given.has(1) ? given.whole(1, "depth", 0) : 0);
-                  state.sideways = model_.folding().sideways;
-                  model_.fold(std::move(state));
+                  state.sideways = model_.collapse().sideways;
+                  model_.set_collapse(std::move(state));
                 }});
 }
 
@@ -75,14 +75,14 @@ void TapeActions::set_open(uint32_t group, bool open) {
   actions_.act("open_module", {model_.tree()->groups[group].path, open});
 }
 
-void TapeActions::open_modules(FoldState::Mode mode, uint32_t depth) {
+void TapeActions::open_modules(CollapseState::Mode mode, uint32_t depth) {
   actions_.act("open_modules", {std::string(kModes[size_t(mode)]), double(depth)});
 }
 
 void TapeActions::turn(bool sideways) {
-  FoldState state = model_.folding();
+  CollapseState state = model_.collapse();
   state.sideways = sideways;
-  model_.fold(std::move(state));
+  model_.set_collapse(std::move(state));
 }
 
 // The nodes are listed from the newest; `nth` counts in the order of execution.

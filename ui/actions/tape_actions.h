@@ -22,7 +22,7 @@ class TapeActions {
   void select_when_shown(uint64_t id) { wanted_node_ = id; }              // as soon as the tape has the node
   void light(std::vector<int> nodes) { model_.light(std::move(nodes)); }  // outlines these nodes
   void set_open(uint32_t group, bool open);
-  void open_modules(FoldState::Mode, uint32_t depth);
+  void open_modules(CollapseState::Mode, uint32_t depth);
   void open_around(int node) { model_.open_around(node); }  // all modules that contain the node
   void turn(bool sideways);  // the direction of the picture follows the shape of its panel
 

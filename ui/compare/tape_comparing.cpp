@@ -87,7 +87,7 @@ TapeComparing::Other TapeComparing::other_of(const ActionArguments& given) const
 
 void TapeComparing::compare(Other other) {
   problem_.clear();
-  told_.clear();
+  result_.clear();
   working_ = true;
   const auto found = std::make_shared<TapeDiff>();
   shell_.background_tasks().add(
@@ -106,16 +106,16 @@ void TapeComparing::compare(Other other) {
 }
 
 void TapeComparing::write(const std::string& path) {
-  told_ = "writing " + path;
+  result_ = "writing " + path;
   shell_.background_tasks().add(
       [path, diff = diff_] {
         if (std::filesystem::exists(path)) fail_as(ErrorKind::file, path, ": exists; choose another name");
         write_file(path, tape_diff_page(*diff));
       },
       [this, path](const std::string& problem) {
-        told_ = problem.empty() ? "wrote " + std::filesystem::absolute(path).lexically_normal().string()
-                                : problem;
-        shell_.write(problem.empty() ? ConsoleLine::Kind::note : ConsoleLine::Kind::error, told_ + "\n");
+        result_ = problem.empty() ? "wrote " + std::filesystem::absolute(path).lexically_normal().string()
+                                  : problem;
+        shell_.write(problem.empty() ? ConsoleLine::Kind::note : ConsoleLine::Kind::error, result_ + "\n");
       });
 }
 
@@ -126,7 +126,7 @@ void TapeComparing::forget() {
   marks_ = nullptr;
   marked_ = nullptr;
   problem_.clear();
-  told_.clear();
+  result_.clear();
 }
 
 void TapeComparing::begin_run() {

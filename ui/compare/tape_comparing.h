@@ -37,7 +37,7 @@ class TapeComparing {
   const std::shared_ptr<const TapeDiff>& difference() const { return diff_; }  // null if there is none
   const std::shared_ptr<const NodeMarks>& marks() const { return marks_; }     // of the shown tape; or null
   const std::string& problem() const { return problem_; }                      // why there is no difference
-  const std::string& told() const { return told_; }  // the result of save(), a sentence
+  const std::string& result() const { return result_; }  // the result of save(), a sentence
 
  private:
   // The tape that is compared with the shown one.
@@ -63,7 +63,7 @@ class TapeComparing {
   TapePtr marked_;         // the tape that marks_ belongs to
   uint64_t requests_ = 0;  // only the latest request is answered
   bool working_ = false;
-  std::string problem_, told_;
+  std::string problem_, result_;
   TapePtr latest_, before_reload_;
   size_t reloads_ = 0;
 };

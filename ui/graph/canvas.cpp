@@ -62,8 +62,8 @@ Graph::Box canvas_box(CanvasNode& node, const TextMeasure& measure) {
   return {std::ceil(width) + 2 * kPadX, float(lines) * kLine + 2 * kPadY - 4};
 }
 
-ImU32 GraphCanvas::heat_color(ImU32 ground, ImU32 hot, float heat) {
-  return blend(ground, hot, 0.06f + 0.54f * heat);
+ImU32 GraphCanvas::heat_color(ImU32 ground, ImU32 hottest, float heat) {
+  return blend(ground, hottest, 0.06f + 0.54f * heat);
 }
 
 ImVec2 GraphCanvas::low_of(const CanvasGraph& graph, int box) const {
@@ -393,8 +393,8 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   draw_signs(view, mark, min, max);
 }
 
-// Places the map in the lower right corner, with the picture's aspect ratio, if a part of the picture is out
-// of sight.
+// Places the map in the lower right corner, with the picture's aspect ratio, if a part of the picture is not
+// visible.
 void GraphCanvas::place_map(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   map_min_ = map_max_ = {0, 0};
   const GraphLayout& layout = graph.layout;

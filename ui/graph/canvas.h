@@ -127,7 +127,7 @@ class GraphCanvas {
   };
 
   // The colour of a box with this heat, between the ground and the hottest colour.
-  static ImU32 heat_color(ImU32 ground, ImU32 hot, float heat);
+  static ImU32 heat_color(ImU32 ground, ImU32 hottest, float heat);
 
   // Draws the graph into an area of `size`.
   Click draw(const char* id, const CanvasGraph&, ImVec2 size, const Colors&, const Marks&,
@@ -139,7 +139,7 @@ class GraphCanvas {
   void show_end() { fit_ = Fit::end; }
   void fit_if_legible() { fit_ = Fit::if_legible; }
   void center(int box) { center_ = box; }
-  void reveal(int box) { reveal_ = box; }  // centers the box if it is out of sight
+  void reveal(int box) { reveal_ = box; }  // centers the box if it is not visible
   int hovered() const { return hovered_; }
   float zoom() const { return zoom_; }
   ImVec2 map_min() const { return map_min_; }  // corner of the map; equal to map_max() when there is no map

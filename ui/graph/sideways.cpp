@@ -33,7 +33,7 @@ class Stacks {
       if (!std::isnan(edge.enter) && host_[edge.from] == edge.to) release(edge.from);
   }
 
-  bool stands(uint32_t box) const { return host_[box] != kNone; }
+  bool has_host(uint32_t box) const { return host_[box] != kNone; }
   uint32_t host(uint32_t box) const { return host_[box]; }
 
   float height(uint32_t box) const {
@@ -78,14 +78,14 @@ GraphLayout layout_sideways(const Graph& graph, std::stop_token stop) {
   Graph turned_graph;
   std::vector<uint32_t> number(count), edge_number(graph.edges.size(), kNone);
   for (uint32_t b = 0; b < count; ++b) {
-    if (stacks.stands(b)) continue;
+    if (stacks.has_host(b)) continue;
     number[b] = uint32_t(turned_graph.boxes.size());
     turned_graph.boxes.push_back(
         {stacks.height(b), stacks.width(b), graph.boxes[b].pin, graph.boxes[b].height});
   }
   for (size_t e = 0; e < graph.edges.size(); ++e) {
     const Graph::Edge& edge = graph.edges[e];
-    if (stacks.stands(edge.from)) continue;
+    if (stacks.has_host(edge.from)) continue;
     edge_number[e] = uint32_t(turned_graph.edges.size());
     turned_graph.edges.push_back({number[edge.from], number[edge.to], edge.leave, edge.enter});
   }
@@ -102,9 +102,9 @@ GraphLayout layout_sideways(const Graph& graph, std::stop_token stop) {
   layout.centers.resize(count);
   layout.layers.resize(count);
   for (uint32_t b = 0; b < count; ++b) {
-    const uint32_t n = number[stacks.stands(b) ? stacks.host(b) : b];
+    const uint32_t n = number[stacks.has_host(b) ? stacks.host(b) : b];
     layout.layers[b] = down.layers[n];
-    if (stacks.stands(b)) continue;
+    if (stacks.has_host(b)) continue;
     layout.centers[b] = turned(down.centers[n]);
     stacks.each(b, [&](uint32_t source, float offset) {
       layout.centers[source] = {layout.centers[b].x, layout.centers[b].y + offset};

@@ -8,7 +8,7 @@ namespace {
 constexpr auto kInterval = std::chrono::milliseconds(250);  // between requests while the script runs
 
 bool same_slice(const SliceQuery& a, const SliceQuery& b) {
-  return a.row_dim == b.row_dim && a.column_dim == b.column_dim && a.at == b.at && a.fold == b.fold &&
+  return a.row_dim == b.row_dim && a.column_dim == b.column_dim && a.at == b.at && a.wrap == b.wrap &&
          a.first_row == b.first_row && a.first_column == b.first_column && a.rows == b.rows &&
          a.columns == b.columns && a.most_rows == b.most_rows && a.most_columns == b.most_columns &&
          a.part == b.part && a.pick == b.pick;

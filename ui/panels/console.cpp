@@ -175,8 +175,8 @@ class ConsolePanel final : public Panel {
     made.mark = mark(its);
     made.text = its.text;
     if (shown.opens) {
-      const char* const lines = shown.folded == 1 ? " more line" : " more lines";
-      text_ = its.text + (shown.folded ? "  ▸ " + std::to_string(shown.folded) + lines : "  ▾ less");
+      const char* const lines = shown.collapsed == 1 ? " more line" : " more lines";
+      text_ = its.text + (shown.collapsed ? "  ▸ " + std::to_string(shown.collapsed) + lines : "  ▾ less");
       made.text = text_;
       made.links.emplace_back(its.text.size() + 2, text_.size());
     }
@@ -215,7 +215,7 @@ class ConsolePanel final : public Panel {
       bench.description().add_last(its.kind == Kind::error ? "console.error" : "console.line", its.text);
       if (lines_[i].opens)
         bench.description().add_last(
-            "console.fold", lines_[i].folded ? std::to_string(lines_[i].folded) + " folded" : "open");
+            "console.fold", lines_[i].collapsed ? std::to_string(lines_[i].collapsed) + " folded" : "open");
     }
   }
 

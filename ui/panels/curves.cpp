@@ -288,7 +288,7 @@ class CurvesPanel final : public Panel {
       const Chart& chart = charts[i];
       PlotState& state = states_[chart.title];
       state.y = y_;
-      if (!ImGui::IsRectVisible({width, height})) {  // scrolled out of sight
+      if (!ImGui::IsRectVisible({width, height})) {  // scrolled away
         const ImVec2 at = ImGui::GetCursorScreenPos();
         describe(bench, chart, {.min = at, .max = {at.x + width, at.y + height}});
         ImGui::Dummy({width, height});

@@ -483,13 +483,14 @@ class EditorPanel final : public Panel {
       look.heat = [&](int line) { return gutter_.heat(line); };
     look.marked = marked_;
     const SourcePlace& pause = bench.journal().pause_place();
-    look.stands = LiveGutter::belongs(document, pause.file) ? gutter_.line_now(pause.line) : -1;
+    look.paused_line = LiveGutter::belongs(document, pause.file) ? gutter_.line_now(pause.line) : -1;
     look.search = find_.search();
     look.current_match = look.search ? find_.current(document.buffer) : -1;
     if (bench.description().enabled())
       look.on_visible = [&](int line, ImVec2 min, ImVec2 max) {
         describe_line(bench, document, line, min, max);
-        if (line == look.stands) bench.description().add("editor.stands", std::to_string(line + 1), min, max);
+        if (line == look.paused_line)
+          bench.description().add("editor.stands", std::to_string(line + 1), min, max);
       };
     if (!names_) names_.emplace(bench.wake());
     look.popup = names_->take_keys(view);

@@ -321,9 +321,9 @@ class InspectorPanel final : public Panel {
     if (!same_kind) value_.reset(), gradient_.reset();
     const auto tiles = bench.inspection().probe().value_tiles();
     draw_slice_controls(bench, choice_, tensor.dtype, tiles && tiles->available ? tiles->tiles : 0);
-    if (!bench.inspection().told().empty()) {
-      cut_text(theme().muted, bench.inspection().told());
-      bench.description().add_last("inspector.told", bench.inspection().told());
+    if (!bench.inspection().result().empty()) {
+      cut_text(theme().muted, bench.inspection().result());
+      bench.description().add_last("inspector.told", bench.inspection().result());
     }
     const std::string label = node.op == "leaf" ? tensor.name : node.op + "-" + tensor.name;
     const ImVec2 room = ImGui::GetContentRegionAvail();

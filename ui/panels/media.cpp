@@ -106,18 +106,18 @@ class MediaPanel final : public Panel {
     } else {
       at_ = last;
     }
-    const std::string stands = "step " + std::to_string(series.entries[size_t(at_)].step);
+    const std::string position = "step " + std::to_string(series.entries[size_t(at_)].step);
     const float button = ImGui::CalcTextSize("Latest").x + em(1.6f);
     ImGui::SetNextItemWidth(std::max(em(3), ImGui::GetContentRegionAvail().x - button));
     ImGui::BeginDisabled(last == 0);
-    if (ImGui::SliderInt("##at", &at_, 0, std::max(last, 1), stands.c_str(), ImGuiSliderFlags_NoInput)) {
+    if (ImGui::SliderInt("##at", &at_, 0, std::max(last, 1), position.c_str(), ImGuiSliderFlags_NoInput)) {
       at_ = std::clamp(at_, 0, last);
       follow_ = at_ == last;
       step_ = series.entries[size_t(at_)].step;
     }
     ImGui::EndDisabled();
-    bench.description().add_last("media.slider",
-                                 stands + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
+    bench.description().add_last(
+        "media.slider", position + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
     explain("The step to show.");
     ImGui::SameLine();
     if (tool_button("Latest", follow_)) follow_ = true;

@@ -135,20 +135,20 @@ class RunsPanel final : public Panel {
   // `well` if that is not empty.
   void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
     bench.shell().background_tasks().add(std::move(work), [this, &bench, well](const std::string& problem) {
-      told_ = problem.empty() ? well : problem;
+      result_ = problem.empty() ? well : problem;
       failed_ = !problem.empty();
-      if (!told_.empty())
-        bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told_ + "\n");
+      if (!result_.empty())
+        bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, result_ + "\n");
       bench.curves().look_again();
     });
   }
 
   void draw_told(Workbench& bench) {
-    if (told_.empty()) return;
+    if (result_.empty()) return;
     ImGui::PushTextWrapPos(0);
-    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "\xc3\x97 " : "", told_.c_str());
+    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "\xc3\x97 " : "", result_.c_str());
     ImGui::PopTextWrapPos();
-    bench.description().add_last("runs.told", told_);
+    bench.description().add_last("runs.told", result_);
   }
 
   void draw_tools_line(Workbench& bench) {
@@ -487,7 +487,7 @@ class RunsPanel final : public Panel {
   // Writes the page beside the folder of the first run; an existing file is not overwritten.
   void export_runs(Workbench& bench, const std::vector<std::string>& folders) {
     const auto path = std::make_shared<std::string>();
-    told_ = "writing a page";
+    result_ = "writing a page";
     failed_ = false;
     bench.shell().background_tasks().add(
         [path, folders] {
@@ -502,8 +502,8 @@ class RunsPanel final : public Panel {
         },
         [this, &bench, path](const std::string& problem) {
           failed_ = !problem.empty();
-          told_ = failed_ ? "not exported: " + problem : "wrote " + *path;
-          bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told_ + "\n");
+          result_ = failed_ ? "not exported: " + problem : "wrote " + *path;
+          bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, result_ + "\n");
         });
   }
 
@@ -521,7 +521,7 @@ class RunsPanel final : public Panel {
   std::string looked_for_, places_;
   char filter_[256] = "";
   float table_right_ = 0;
-  std::string told_;              // the result of the latest change
+  std::string result_;            // the result of the latest change
   std::set<std::string> sweeps_;  // folders of sweeps that have runs
   std::string opened_sweep_;
   std::optional<ParallelPlot> plot_;  // the plot of rows_, made when it is first drawn

@@ -142,7 +142,7 @@ class TapePanel final : public Panel {
   // chose.
   void turn(Workbench& bench) {
     const std::string& chosen = bench.settings().tape_direction;
-    const bool was = bench.tape().folding().sideways;
+    const bool was = bench.tape().collapse().sideways;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     // Near a square shape it keeps its direction, so that moving a splitter does not turn it back and forth.
     const float threshold = was ? 0.9f : 1.1f;
@@ -163,16 +163,16 @@ class TapePanel final : public Panel {
     if (picture.canvas.number != picture_) {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
       // view, it is fitted after modules are opened or closed, as long as everything is legible.
-      const bool folded = model.folding() != folding_;
+      const bool collapsed = model.collapse() != collapse_;
       const bool turned = picture.canvas.layout.sideways != sideways_;
       sideways_ = picture.canvas.layout.sideways;
       if (whole_ && !moved_)
         show_whole();
       else if (picture_ == 0 || structure_ == 0 || turned || model.kept() < 0.25)
         show_end();
-      else if (folded && !moved_)
+      else if (collapsed && !moved_)
         canvas_.fit_if_legible();
-      folding_ = model.folding();
+      collapse_ = model.collapse();
       picture_ = picture.canvas.number;
     }
     if (model.structure() != structure_) {
@@ -289,11 +289,11 @@ class TapePanel final : public Panel {
   }
 
   void draw_open_choice(Workbench& bench, const TapeModel& model) {
-    const FoldState& state = model.folding();
-    const char* shown = state.mode == FoldState::Mode::automatic ? "few boxes"
-                        : state.mode == FoldState::Mode::all     ? "all open"
-                        : state.depth == 0                       ? "all closed"
-                                                                 : nullptr;
+    const CollapseState& state = model.collapse();
+    const char* shown = state.mode == CollapseState::Mode::automatic ? "few boxes"
+                        : state.mode == CollapseState::Mode::all     ? "all open"
+                        : state.depth == 0                           ? "all closed"
+                                                                     : nullptr;
     const std::string depth = "depth " + std::to_string(state.depth);
     const std::string label = shown ? shown : depth;
     const bool open = ImGui::BeginCombo("##open", label.c_str());
@@ -302,7 +302,7 @@ class TapePanel final : public Panel {
       explain("Which modules are open. Click a module to open it, the title of its frame to close it.");
       return;
     }
-    const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
+    const auto choice = [&](const char* name, CollapseState::Mode mode, uint32_t deep, const char* help) {
       if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
         bench.tape_actions().open_modules(mode, deep);
         show_end();
@@ -310,12 +310,13 @@ class TapePanel final : public Panel {
       bench.description().add_last("tape.open_choice", name);
       explain(help);
     };
-    choice("few boxes", FoldState::Mode::automatic, 0, "Opens outer modules while few boxes are visible.");
-    choice("all closed", FoldState::Mode::depth, 0, "Closes every module.");
-    choice("depth 1", FoldState::Mode::depth, 1, "Opens the outermost modules.");
-    choice("depth 2", FoldState::Mode::depth, 2, "Opens two levels of modules.");
-    choice("depth 3", FoldState::Mode::depth, 3, "Opens three levels of modules.");
-    choice("all open", FoldState::Mode::all, 0, "Opens every module.");
+    choice("few boxes", CollapseState::Mode::automatic, 0,
+           "Opens outer modules while few boxes are visible.");
+    choice("all closed", CollapseState::Mode::depth, 0, "Closes every module.");
+    choice("depth 1", CollapseState::Mode::depth, 1, "Opens the outermost modules.");
+    choice("depth 2", CollapseState::Mode::depth, 2, "Opens two levels of modules.");
+    choice("depth 3", CollapseState::Mode::depth, 3, "Opens three levels of modules.");
+    choice("all open", CollapseState::Mode::all, 0, "Opens every module.");
     ImGui::EndCombo();
   }
 
@@ -555,7 +556,7 @@ class TapePanel final : public Panel {
   TapePlayer player_;
   TapeSearch find_;
   uint64_t picture_ = 0, structure_ = 0;  // numbers of the last frame's picture and structure
-  FoldState folding_;
+  CollapseState collapse_;
   bool moved_ = false;  // the user moved the view since it was fitted
   bool whole_ = false;  // the user wants to see the whole tape, also after it changes
   bool sideways_ = false;

@@ -16,11 +16,11 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kFoldFrom = 64;  // a longer vector is shown in several rows
+constexpr int64_t kWrapFrom = 64;  // a longer vector is shown in several rows
 
 // The number of columns of a vector that is shown in several rows: four times the number of rows.
-int64_t fold_of(const std::vector<int64_t>& shape) {
-  if (shape.size() != 1 || shape[0] <= kFoldFrom) return 0;
+int64_t wrap_of(const std::vector<int64_t>& shape) {
+  if (shape.size() != 1 || shape[0] <= kWrapFrom) return 0;
   return std::max<int64_t>(32, int64_t(std::sqrt(double(shape[0]) * 4)));
 }
 
@@ -190,7 +190,7 @@ ValueProbe::Look TensorPane::look(const SliceChoice& choice) const {
   slice.row_dim = choice.row_dim;
   slice.column_dim = choice.column_dim;
   for (const int position : choice.at) slice.at.push_back(position - 1);
-  slice.fold = fold_of(choice.shape);
+  slice.wrap = wrap_of(choice.shape);
   slice.part = choice.part;
   slice.most_rows = map_.most_rows();
   slice.most_columns = map_.most_columns();

@@ -61,7 +61,7 @@ void ConsoleLines::update(const Journal& journal) {
       const uint64_t message = next_ - line.part;
       // The last visible line belongs to this message: the traceback collapses below it.
       if (!shown_.empty() && shown_.back().line >= message && !open_.contains(message)) {
-        ++shown_.back().folded;
+        ++shown_.back().collapsed;
         shown_.back().opens = true;
         continue;
       }

@@ -20,9 +20,9 @@ class ConsoleLines {
 
   // The visible lines in order; numbers count from the first line that was ever visible and never change.
   struct Shown {
-    uint64_t line = 0;    // number of the journal's line, including dropped lines
-    uint32_t folded = 0;  // lines of its message that are collapsed
-    bool opens = false;   // a click on its mark opens or collapses them
+    uint64_t line = 0;       // number of the journal's line, including dropped lines
+    uint32_t collapsed = 0;  // lines of its message that are collapsed
+    bool opens = false;      // a click on its mark opens or collapses them
   };
   uint64_t first() const { return first_; }
   size_t size() const { return shown_.size(); }

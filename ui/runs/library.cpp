@@ -416,7 +416,7 @@ void RunLibrary::run() {
       if (wake_) wake_();
     }
     std::vector<RunSummary> runs;
-    auto told = Clock::now();
+    auto reported = Clock::now();
     const auto publish = [&](std::pair<size_t, size_t> progress) {
       {
         std::lock_guard guard(mutex_);
@@ -431,9 +431,9 @@ void RunLibrary::run() {
           std::unique_lock guard(mutex_);
           if (stop_) return complete = false;
           guard.unlock();
-          if (first && Clock::now() - told > std::chrono::milliseconds(200)) {
+          if (first && Clock::now() - reported > std::chrono::milliseconds(200)) {
             publish({done, all});
-            told = Clock::now();
+            reported = Clock::now();
           }
           return true;
         });

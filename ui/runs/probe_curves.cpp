@@ -20,7 +20,7 @@ void ProbeCurves::add(const Event& event, RunCurves& curves, double beta) {
     return;
   }
   curves.probe(name, beta).append(event.step, event.time, value);
-  if (entry.joined) return;
+  if (entry.complete) return;
   if (entry.kept.size() == kMostValues) {  // drops the kept values: a replay has to compute them as well
     entry.kept.clear();
     entry.since = event.step + 1;
@@ -55,9 +55,9 @@ void ProbeCurves::fill(uint64_t probe, Metric before, int64_t last, RunCurves& c
   entry.before = std::move(before);
 }
 
-void ProbeCurves::join(uint64_t probe) {
+void ProbeCurves::set_complete(uint64_t probe) {
   Entry& entry = entries_[probe];
-  entry.joined = true;
+  entry.complete = true;
   entry.before = Metric(entry.name, 0);
   entry.kept = {};
 }

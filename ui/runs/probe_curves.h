@@ -29,7 +29,7 @@ class ProbeCurves {
       double time = 0, value = 0;
     };
     std::vector<Value> kept;
-    bool joined = false;  // no value is missing: no more values are kept
+    bool complete = false;  // no value is missing: no more values are kept
   };
 
   void clear() { entries_.clear(); }                // call when another run begins
@@ -40,7 +40,7 @@ class ProbeCurves {
   void set_since(uint64_t probe, const std::string& name, int64_t step);
   // Puts the replay's values, up to step `last`, in front of the run's values.
   void fill(uint64_t probe, Metric before, int64_t last, RunCurves&, double beta);
-  void join(uint64_t probe);  // call when no value is missing
+  void set_complete(uint64_t probe);  // call when no value is missing
   void remove(uint64_t probe, RunCurves&);
 
  private:

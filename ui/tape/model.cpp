@@ -114,7 +114,7 @@ void TapeModel::offer(TapePtr tape) {
   ask(0);
 }
 
-void TapeModel::fold(FoldState state, uint64_t anchor) {
+void TapeModel::set_collapse(CollapseState state, uint64_t anchor) {
   if (state == asked_) return;
   asked_ = std::move(state);
   ask(anchor);
@@ -122,18 +122,18 @@ void TapeModel::fold(FoldState state, uint64_t anchor) {
 
 void TapeModel::set_open(uint32_t group, bool open) {
   if (!shown_.tree || group >= shown_.tree->groups.size()) return;
-  FoldState state = asked_;
+  CollapseState state = asked_;
   const uint64_t key = shown_.tree->groups[group].key;
   state.exceptions[key] = open;
-  fold(std::move(state), key);
+  set_collapse(std::move(state), key);
 }
 
 void TapeModel::open_around(int node) {
   if (!shown_.tree || node < 0 || size_t(node) >= shown_.tree->group_of.size()) return;
-  FoldState state = asked_;
+  CollapseState state = asked_;
   for (int g = int(shown_.tree->group_of[size_t(node)]); g > 0; g = shown_.tree->groups[size_t(g)].parent)
     if (!shown_.open[size_t(g)]) state.exceptions[shown_.tree->groups[size_t(g)].key] = true;
-  fold(std::move(state));
+  set_collapse(std::move(state));
 }
 
 bool TapeModel::update() {
@@ -223,7 +223,7 @@ void TapeModel::work(std::stop_token stop) {
     const bool restless = structure != last.structure && structure != 0 && now - restructured_ < kRest;
     if (structure != last.structure) restructured_ = now;
     // Graphviz cannot place leaves beside their node, so sideways pictures do not use it.
-    if (fresh && !restless && !dot_.empty() && !request.fold.sideways &&
+    if (fresh && !restless && !dot_.empty() && !request.collapse.sideways &&
         last.picture->boxes.size() <= kMostForDot)
       refine(request, last, before, stop);
     else
@@ -234,10 +234,10 @@ void TapeModel::work(std::stop_token stop) {
 bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) {
   const uint64_t structure = tape_structure(*request.tape);
   const bool changed = !last.tree || structure != last.structure;
-  const bool turned = last.fold.sideways != request.fold.sideways;
+  const bool turned = last.collapse.sideways != request.collapse.sideways;
   last.tape = request.tape;
   last.generation = request.generation;
-  last.fold = request.fold;
+  last.collapse = request.collapse;
   if (changed) {
     last.structure = structure;
     last.tree = std::make_shared<TapeTree>(tape_tree(*request.tape));
@@ -246,10 +246,10 @@ bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) 
     for (const NodeInfo& node : request.tape->nodes) texts->push_back(searchable_text(node));
     last.texts = std::move(texts);
   }
-  std::vector<char> open = open_groups(*last.tree, request.fold);
+  std::vector<char> open = open_groups(*last.tree, request.collapse);
   if (!changed && !turned && open == last.open && last.picture) return false;
   auto picture = std::make_shared<TapePicture>(
-      tape_picture(*request.tape, *last.tree, open, measure_, stop, request.fold.sideways));
+      tape_picture(*request.tape, *last.tree, open, measure_, stop, request.collapse.sideways));
   last.kept = last.picture && !turned ? keep_places(*picture, *last.picture, request.anchor) : 0;
   last.picture = std::move(picture);
   last.open = std::move(open);
@@ -271,14 +271,14 @@ void TapeModel::refine(const Request& request, Shown& last, std::shared_ptr<cons
     {
       std::lock_guard lock(mutex_);
       if (requested_.tape) {
-        if (requested_.fold != last.fold || requested_.generation != last.generation) return true;
+        if (requested_.collapse != last.collapse || requested_.generation != last.generation) return true;
         newer = requested_.tape;
       }
     }
     if (newer) {
       if (tape_structure(*newer) != last.structure) return true;
       std::lock_guard lock(mutex_);
-      if (requested_.tape == newer && requested_.fold == last.fold) {
+      if (requested_.tape == newer && requested_.collapse == last.collapse) {
         requested_ = {};
         last.tape = newer;
         show |= published;

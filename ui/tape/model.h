@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "script/view/tape.h"
-#include "ui/tape/fold.h"
 #include "ui/tape/picture.h"
 #include "ui/tape/selection_trail.h"
+#include "ui/tape/tree.h"
 
 namespace lunagrad {
 
@@ -49,15 +49,15 @@ class TapeModel {
   const TapePicture* picture() const { return shown_.picture.get(); }
   const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // per node, for searches
   uint64_t structure() const { return shown_.structure; }
-  bool laying_out() const { return offered_ && (offered_ != shown_.tape || asked_ != shown_.fold); }
+  bool laying_out() const { return offered_ && (offered_ != shown_.tape || asked_ != shown_.collapse); }
   double kept() const {
     return shown_.kept;
   }  // the fraction of its boxes that were in the previous picture, too
   bool by_dot() const { return shown_.by_dot; }
   const std::string& dot_trouble() const { return shown_.trouble; }  // why not, if the user should know
 
-  const FoldState& folding() const { return asked_; }
-  void fold(FoldState, uint64_t anchor = 0);  // the group or node with key `anchor` does not move
+  const CollapseState& collapse() const { return asked_; }
+  void set_collapse(CollapseState, uint64_t anchor = 0);  // the group or node with key `anchor` does not move
   void set_open(uint32_t group, bool open);
   void open_around(int node);  // opens all groups that contain the node
 
@@ -79,7 +79,7 @@ class TapeModel {
     std::shared_ptr<const TapePicture> picture;
     std::shared_ptr<const std::vector<std::string>> texts;
     std::vector<char> open;
-    FoldState fold;
+    CollapseState collapse;
     uint64_t structure = 0, generation = 0;
     double kept = 0;
     bool by_dot = false;
@@ -87,7 +87,7 @@ class TapeModel {
   };
   struct Request {
     TapePtr tape;
-    FoldState fold;
+    CollapseState collapse;
     uint64_t anchor = 0, generation = 0;
   };
   void ask(uint64_t anchor);
@@ -111,7 +111,7 @@ class TapeModel {
 
   Shown shown_;
   TapePtr offered_, former_;
-  FoldState asked_;
+  CollapseState asked_;
   int selected_ = -1;
   uint64_t selections_ = 0;
   SelectionTrail trail_;

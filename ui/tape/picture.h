@@ -9,7 +9,7 @@
 
 #include "script/view/tape.h"
 #include "ui/graph/canvas.h"
-#include "ui/tape/fold.h"
+#include "ui/tape/tree.h"
 
 namespace lunagrad {
 

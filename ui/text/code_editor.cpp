@@ -135,7 +135,7 @@ void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result&
       list->AddTriangleFilled({window.x + em(0.25f), middle - size}, {window.x + em(0.25f), middle + size},
                               {window.x + em(0.25f) + size * 1.4f, middle}, t.accent);
     }
-    if (i == look.stands) {  // a bar, which does not cover the arrow
+    if (i == look.paused_line) {  // a bar, which does not cover the arrow
       list->AddRectFilled({window.x, y}, {window.x + em(0.2f), y + m_.line}, t.warning);
     }
     for (const Mark& mark : look.errors) {
@@ -247,7 +247,7 @@ void CodeEditor::draw_text(TextBuffer& buffer, const Look& look) {
   if (!buffer.has_selection())
     stripe(buffer.caret().line, with_alpha(theme().faint, focused_ ? 0.16f : 0.09f));
   if (look.marked >= 0) stripe(look.marked, with_alpha(theme().accent, 0.16f));
-  if (look.stands >= 0) stripe(look.stands, with_alpha(theme().warning, 0.22f));
+  if (look.paused_line >= 0) stripe(look.paused_line, with_alpha(theme().warning, 0.22f));
   pair_ = focused_ ? highlight_.brackets(buffer, buffer.caret()) : LuaHighlight::Pair();
   for (int i = m_.first; i <= m_.last; ++i) draw_line(buffer, look, i, list);
   list->PopClipRect();

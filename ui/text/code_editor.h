@@ -30,8 +30,8 @@ class CodeEditor {
     std::vector<Column> columns;
     std::function<std::string(int line, size_t column)> cell;  // text of a cell, "" for none
     std::function<float(int line)> heat;                       // 0 to 1: a bar in the first cell
-    int marked = -1;  // the line of the node that is selected in another panel
-    int stands = -1;  // the line where a paused script continues
+    int marked = -1;       // the line of the node that is selected in another panel
+    int paused_line = -1;  // the line where a paused script continues
     const TextSearch* search = nullptr;
     int current_match = -1;
     bool popup = false;  // a popup is open at the caret: it gets Up, Down, Enter, Tab and Escape
@@ -50,7 +50,7 @@ class CodeEditor {
   };
 
   Result draw(const char* id, TextBuffer&, ImVec2 size, const Look&);
-  void reveal(int line) { reveal_ = line; }  // scrolls to the line in the next frame, if it is out of sight
+  void reveal(int line) { reveal_ = line; }  // scrolls to the line in the next frame, if it is not visible
   void follow_caret() { follow_ = true; }
   void take_focus() { take_focus_ = true; }
   bool focused() const { return focused_; }

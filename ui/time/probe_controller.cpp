@@ -144,8 +144,8 @@ bool ProbeController::update() {
     const ProbeCurves::Entry* const known = journal_.probes().find(item.probe.id);
     if (!known) continue;
     if (!known->problem.empty() && item.problem.empty()) item.problem = known->problem;
-    if (!known->joined && known->since > 0 && known->since <= std::max(known->filled + 1, first))
-      journal_.probes().join(item.probe.id);
+    if (!known->complete && known->since > 0 && known->since <= std::max(known->filled + 1, first))
+      journal_.probes().set_complete(item.probe.id);
   }
   if (!back_fill_.progress()) start();
   return any;
@@ -171,7 +171,7 @@ ProbeController::Gap ProbeController::gap_of(const Item& item) const {
   const ReplayController::RunNow run = run_now_();
   const ProbeCurves::Entry* const known = journal_.probes().find(item.probe.id);
   Gap gap{run.first, run.steps};
-  if (run.steps == 0 || (known && known->joined)) return {};
+  if (run.steps == 0 || (known && known->complete)) return {};
   if (known && known->since > 0)
     gap.last = std::min(gap.last, known->since - 1);
   else if (journal_.state() == SessionState::running)
@@ -220,10 +220,10 @@ std::string ProbeController::state_of(const Item& item) const {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (journal_.active())
-    add(since == 0                                       ? "from the next step on"
-        : since <= run.first || (known && known->joined) ? "live"
-                                                         : "live since step " + std::to_string(since));
-  else if (known && known->joined)
+    add(since == 0                                         ? "from the next step on"
+        : since <= run.first || (known && known->complete) ? "live"
+                                                           : "live since step " + std::to_string(since));
+  else if (known && known->complete)
     return steps_text(run.first, run.steps);
   else if (since > 0 && since <= run.steps)
     add(steps_text(std::max(since, run.first), run.steps));

@@ -8,7 +8,7 @@ constexpr double kStepGrace = 10;  // seconds in which a step may end after the 
 }  // namespace
 
 void RunTimer::begin() {
-  over_ = told_ = runs_ = false;
+  over_ = reported_ = runs_ = false;
   counted_ = next_ = 0;
 }
 

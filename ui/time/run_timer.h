@@ -18,14 +18,14 @@ class RunTimer {
   using Clock = std::chrono::steady_clock;
   Due update(const Journal&, double seconds, bool sandbox, Clock::time_point now = Clock::now());
   bool over() const { return over_; }  // the current run, or the last one, has reached its limit
-  bool tell() { return std::exchange(told_, true) == false; }  // returns true once for each run that has
+  bool tell() { return std::exchange(reported_, true) == false; }  // returns true once for each run that has
 
  private:
   void begin();
 
   uint64_t ends_ = 0;  // journal.ends() at the last call
   bool active_ = false, runs_ = false;
-  bool over_ = false, told_ = false;
+  bool over_ = false, reported_ = false;
   double counted_ = 0;  // seconds counted so far
   double next_ = 0;     // seconds at which the next action is due
   Clock::time_point looked_;

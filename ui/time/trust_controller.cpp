@@ -108,7 +108,7 @@ struct TrustController::Look {
     }
     limits.script = script_of_run(folder, origin.own);
     try {
-      limits.modules = read_timeline(folder, true).eras.front().modules;
+      limits.modules = read_timeline(folder, true).spans.front().modules;
     } catch (const Error&) {  // the timeline names files outside the folder: allowed only if trusted
       if (limits.confined) throw;
     }

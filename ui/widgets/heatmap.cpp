@@ -70,7 +70,7 @@ void Heatmap::pick(const HeatCells& cells, int64_t row, int64_t column) {
   column = std::clamp<int64_t>(column, 0, cells.columns - 1);
   if (row * cells.columns + column >= cells.elements) return;
   picked_ = {row, column};
-  // Keeps the selected element in sight.
+  // Keeps the selected element visible.
   if (window_.whole()) return;
   const auto follow = [](int64_t& first, int64_t length, int64_t at) {
     first = std::clamp(first, std::max<int64_t>(at - length + 1, 0), at);

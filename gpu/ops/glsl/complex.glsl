@@ -60,13 +60,14 @@ vec2 lg_conj(vec2 z) {
 // 116: Complex division", 1962). Division by zero gives infinities, division by an infinity gives zeros.
 vec2 lg_quotient(vec2 a, vec2 b) {
   const float a_size = largest_part(a), b_size = largest_part(b);
-  const bool wide = abs(b.x) >= abs(b.y), nothing = b == vec2(0);
-  const float p = (wide ? b.x : b.y) * scale_of(b_size), q = (wide ? b.y : b.x) * scale_of(b_size);
+  const bool real_is_larger = abs(b.x) >= abs(b.y), nothing = b == vec2(0);
+  const float p = (real_is_larger ? b.x : b.y) * scale_of(b_size);
+  const float q = (real_is_larger ? b.y : b.x) * scale_of(b_size);
   const float ratio = lg_isinf(q) ? lg_sign(p) * lg_sign(q) : nothing ? 0.0 : lg_quotient(q, p);
   const float below = nothing ? 0.0 : p + q * ratio;
   const vec2 top = a * scale_of(a_size);
-  const vec2 above = wide ? vec2(top.x + top.y * ratio, top.y - top.x * ratio)
-                          : vec2(top.x * ratio + top.y, top.y * ratio - top.x);
+  const vec2 above = real_is_larger ? vec2(top.x + top.y * ratio, top.y - top.x * ratio)
+                                    : vec2(top.x * ratio + top.y, top.y * ratio - top.x);
   // Multiplied in two steps: the product of both scales could overflow.
   const float half_of_scales =
       by_size(b_size, kRootOfFar, 1.0, 1.0 / kRootOfFar) * by_size(a_size, 1.0 / kRootOfFar, 1.0, kRootOfFar);
@@ -141,10 +142,10 @@ vec2 lg_cosh(vec2 z) {
 }
 // (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y); far from the imaginary axis ±1 + 4 i sin y cos y e^-2|x|.
 vec2 lg_tanh(vec2 z) {
-  const float narrow = lg_cos(z.y), crossed = lg_sin(z.y) * narrow;
+  const float cos_y = lg_cos(z.y), crossed = lg_sin(z.y) * cos_y;
   if (abs(z.x) > 10.0) return vec2(copy_sign(1.0, z.x), crossed * 4.0 * lg_exp(-2.0 * abs(z.x)));
-  const float wide = lg_sinh(z.x), below = wide * wide + narrow * narrow;
-  return vec2(lg_quotient(wide * lg_cosh(z.x), below), lg_quotient(crossed, below));
+  const float sinh_x = lg_sinh(z.x), below = sinh_x * sinh_x + cos_y * cos_y;
+  return vec2(lg_quotient(sinh_x * lg_cosh(z.x), below), lg_quotient(crossed, below));
 }
 // sin z = -i sinh iz, cos z = cosh iz, tan z = -i tanh iz.
 vec2 times_i(vec2 z) {

@@ -144,11 +144,11 @@ void run_index_add(const Call& call, Recorder& recorder) {
   for (int d = 0; d < sums.ndim(); ++d)
     if (d != dim) (d < dim ? outer : inner) *= uint64_t(sums.size(d));
   const uint64_t size = uint64_t(size_along(sums, dim)), count = uint64_t(index.numel());
-  const uint64_t wide = (outer * inner + kGroupSize - 1) / kGroupSize;
+  const uint64_t column_groups = (outer * inner + kGroupSize - 1) / kGroupSize;
   if (count == 0) return out.finish();
   // With few indices, each row of the target searches all of them, which takes one dispatch.
   constexpr uint64_t kFew = 512, kShort = 8192;
-  if (count <= kFew && wide * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
+  if (count <= kFew && column_groups * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
     Launch launch(recorder);
     AddPushConstants push{};
     push.target = launch.writes(sums);
@@ -163,7 +163,7 @@ void run_index_add(const Call& call, Recorder& recorder) {
     push.alpha = float(call.real(1));
     launch.run(
         shaders::IndexAdd{.type = uint32_t(part_type(sums.dtype())), .index_type = uint32_t(index.dtype())},
-        {group_count(wide * size, recorder)}, {}, bytes_of(push));
+        {group_count(column_groups * size, recorder)}, {}, bytes_of(push));
   } else {
     add_by_index(parts_in_a_row(sums), parts_in_a_row(source), {outer, size, inner, call.real(1)},
                  {reshape(index, {index.numel()}), 0, int64_t(size), {1}, FaultKind::index_add}, recorder);

@@ -22,9 +22,9 @@ layout(push_constant, scalar) uniform Push {
 shared uint found[8];  // bit i: whether index first + i is j
 
 void main() {
-  const uint me = gl_LocalInvocationID.x, columns = outer * inner, wide = (columns + 255) / 256;
-  for (uint work = gl_WorkGroupID.x; work < wide * size; work += gl_NumWorkGroups.x) {
-    const uint j = work / wide, column = work % wide * 256 + me;
+  const uint me = gl_LocalInvocationID.x, columns = outer * inner, column_groups = (columns + 255) / 256;
+  for (uint work = gl_WorkGroupID.x; work < column_groups * size; work += gl_NumWorkGroups.x) {
+    const uint j = work / column_groups, column = work % column_groups * 256 + me;
     const uint o = column / inner, n = column % inner;
     const int64_t to = (int64_t(o) * size + j) * inner + n;
     float sum = 0.0;

@@ -17,9 +17,9 @@
 #include "order.glsl"
 
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint RAW_TYPE = 2;     // an integer type with the size of the elements
-layout(constant_id = 2) const bool WIDE = false;     // elements have 64 bits
-layout(constant_id = 3) const bool OPERAND = false;  // the elements are read from the operand
+layout(constant_id = 1) const uint RAW_TYPE = 2;        // an integer type with the size of the elements
+layout(constant_id = 2) const bool IN_64_BITS = false;  // the elements have 64 bits
+layout(constant_id = 3) const bool OPERAND = false;     // the elements are read from the operand
 // the original index of an element is its position in the row
 layout(constant_id = 4) const bool NUMBERED = false;
 layout(constant_id = 5) const bool RESULTS = false;  // the elements move to the results
@@ -68,21 +68,21 @@ int64_t[3] row_at(uint row) {
 uvec2 element_at(uint row, int64_t first, uint i) {
   if (OPERAND) {
     const int64_t raw = load_integer(arguments.operand, first + int64_t(i) * arguments.rows.step[0], RAW_TYPE);
-    return uvec2(uint(raw & 0xffffffffL), WIDE ? uint(raw >> 32 & 0xffffffffL) : 0);
+    return uvec2(uint(raw & 0xffffffffL), IN_64_BITS ? uint(raw >> 32 & 0xffffffffL) : 0);
   }
   const uint at = row * arguments.rows.extent + i;
-  return uvec2(arguments.keys.at[at], WIDE ? arguments.upper_keys.at[at] : 0);
+  return uvec2(arguments.keys.at[at], IN_64_BITS ? arguments.upper_keys.at[at] : 0);
 }
 // The digit of an element, from the word that holds it.
 uint digit_of(uint word) {
-  if (!WIDE)
+  if (!IN_64_BITS)
     word = order_of_bits(word, arguments.type);
   else if (arguments.shift >= 32)
     word ^= 0x80000000u;  // the sign bit of i64
   return (word ^ arguments.flipped) >> (arguments.shift & 31) & 255;
 }
 bool in_upper_half() {
-  return WIDE && arguments.shift >= 32;
+  return IN_64_BITS && arguments.shift >= 32;
 }
 
 void count_tile(uint row, uint tile) {
@@ -148,7 +148,7 @@ void put_word(bool upper, uint first, int64_t first_result, uint i, uint word) {
       arguments.new_keys.at[first + i] = word;
   } else if (i < arguments.kept) {
     const int64_t at = first_result + int64_t(i) * arguments.rows.step[1];
-    if (WIDE)
+    if (IN_64_BITS)
       I32Element(arguments.values + at * 8 + (upper ? 4 : 0)).at = int(word);
     else
       store_integer(arguments.values, at, RAW_TYPE, int64_t(word));
@@ -243,7 +243,7 @@ void move_tile(uint row, uint tile) {
       put_word(in_upper_half(), row_first, row_from[1], to[e], word);
     }
   }
-  if (WIDE) {
+  if (IN_64_BITS) {
     barrier();
     [[unroll]] for (uint e = 0; e < kEach; ++e)
       if (mine + e * 32 < n && e < rounds) pool[rank[e]] = in_upper_half() ? element[e].x : element[e].y;

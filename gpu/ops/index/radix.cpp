@@ -53,7 +53,7 @@ void run_pass(const Pass& pass, Radix form, Arguments arguments, const Counts& c
       return;
     }
     arguments.keys = launch.reads(*pass.from.keys);
-    if (form.wide) arguments.upper_keys = launch.reads(*pass.from.upper);
+    if (form.in_64_bits) arguments.upper_keys = launch.reads(*pass.from.upper);
   };
   const bool alone = arguments.tiles == 1;  // then the only tile finds the positions of its digits itself
   if (!alone) {
@@ -85,7 +85,7 @@ void run_pass(const Pass& pass, Radix form, Arguments arguments, const Counts& c
     arguments.places = launch.writes(pass.ends->places);
   } else {
     arguments.new_keys = launch.writes(*pass.to.keys);
-    if (form.wide) arguments.new_upper_keys = launch.writes(*pass.to.upper);
+    if (form.in_64_bits) arguments.new_upper_keys = launch.writes(*pass.to.upper);
     arguments.new_order = launch.writes(*pass.to.order);
   }
   form.mode = Radix::kMove;
@@ -108,7 +108,7 @@ bool can_sort_rows(const Tensor& x, int64_t length) {
 void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   const DType type = sorted.x.dtype();
   const uint32_t item = uint32_t(item_size(type)), passes = type == DType::boolean ? 1 : 8 * item / kBits;
-  const bool wide = item == 8;
+  const bool in_64_bits = item == 8;
   Arguments arguments{};
   arguments.rows = sorted.rows;
   arguments.kept = sorted.kept;
@@ -120,7 +120,7 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   Elements elements[2];
   for (uint32_t k = 0; k < std::min(passes - 1, 2u); ++k) {
     elements[k].keys = &memory[k][0].emplace(recorder, bytes);
-    if (wide) elements[k].upper = &memory[k][1].emplace(recorder, bytes);
+    if (in_64_bits) elements[k].upper = &memory[k][1].emplace(recorder, bytes);
     elements[k].order = &memory[k][2].emplace(recorder, bytes);
   }
   arguments.type = uint32_t(type);
@@ -129,7 +129,8 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
     arguments.shift = p * kBits;
     const bool first = p == 0, last = p + 1 == passes;
     // One variant of the inner passes serves all types of the same width.
-    const Radix form{.raw_type = first || last ? raw_type(type) : ElementType::kI32, .wide = wide};
+    const Radix form{.raw_type = first || last ? raw_type(type) : ElementType::kI32,
+                     .in_64_bits = in_64_bits};
     run_pass({first ? Elements{.order = sorted.order} : elements[(p + 1) % 2],
               last ? Elements{} : elements[p % 2], &sorted, first, last},
              form, arguments, counts, recorder);

@@ -120,13 +120,13 @@ void add_part(uint part, uint column) {
 }
 
 void main() {
-  const uint columns = arguments.outer * arguments.inner, wide = (columns + ACROSS - 1) / ACROSS;
+  const uint columns = arguments.outer * arguments.inner, column_groups = (columns + ACROSS - 1) / ACROSS;
   const uint parts = (arguments.entries + arguments.each - 1) / arguments.each;
   const uint beside = gl_LocalInvocationID.x / ACROSS, together = 256 / ACROSS;
   const uint groups = (parts + together - 1) / together;
-  for (uint work = gl_WorkGroupID.x; work < groups * wide; work += gl_NumWorkGroups.x) {
-    const uint part = work / wide * together + beside;
-    const uint column = work % wide * ACROSS + gl_LocalInvocationID.x % ACROSS;
+  for (uint work = gl_WorkGroupID.x; work < groups * column_groups; work += gl_NumWorkGroups.x) {
+    const uint part = work / column_groups * together + beside;
+    const uint column = work % column_groups * ACROSS + gl_LocalInvocationID.x % ACROSS;
     if (part < parts && column < columns) add_part(part, column);
   }
 }

@@ -2,7 +2,7 @@
 // Sorts rows and returns the elements and their indices: a bitonic sorting network (Batcher, "Sorting
 // networks and their applications", 1968). Keys have the order of their elements; indices ("places") break
 // ties, so the sort is stable. The index is the lower half of the key if the element has 32 bits, else it is
-// stored separately (WIDE). Rows that fit into the shared memory of a workgroup are sorted there. Longer rows
+// stored separately (ORDER_APART). Rows that fit into the shared memory of a workgroup are sorted there. Longer rows
 // of elements are sorted by radix.comp. Longer rows of given keys are sorted in blocks in shared memory, then
 // merged in global memory.
 #extension GL_GOOGLE_include_directive : require
@@ -11,11 +11,11 @@
 
 layout(constant_id = 2) const uint LENGTH = 256;  // keys that are sorted together: a power of two
 layout(constant_id = 3) const bool DESCENDING = false;
-layout(constant_id = 4) const uint TYPE = 6;       // type of the elements; kAbsent: keys are given
-layout(constant_id = 5) const uint RAW_TYPE = 2;   // an integer type of the same size as the elements
-layout(constant_id = 6) const bool WIDE = false;   // indices are stored separately
-layout(constant_id = 7) const uint LEVELS = 1;     // the number of steps of a kStep dispatch
-layout(constant_id = 8) const bool NAMED = false;  // kWhole: an index is replaced by its entry in `order`
+layout(constant_id = 4) const uint TYPE = 6;             // type of the elements; kAbsent: keys are given
+layout(constant_id = 5) const uint RAW_TYPE = 2;         // an integer type of the same size as the elements
+layout(constant_id = 6) const bool ORDER_APART = false;  // indices are stored separately
+layout(constant_id = 7) const uint LEVELS = 1;           // the number of steps of a kStep dispatch
+layout(constant_id = 8) const bool NAMED = false;        // kWhole: an index is replaced by its entry in `order`
 
 const uint kWhole = 0;   // from the operand to the results
 const uint kBlocks = 1;  // sorts blocks of given keys
@@ -39,7 +39,7 @@ const uint64_t kLast = 0xffffffffffffffffUL;
 
 const uint kTogether = LENGTH < 512 ? 512 : LENGTH;  // several short rows or blocks share a workgroup
 shared uint64_t keys[kTogether];
-shared uint places[WIDE ? kTogether : 1];
+shared uint places[ORDER_APART ? kTogether : 1];
 
 // The positions of a row in the operand and in the results.
 int64_t[3] row_at(uint row) {
@@ -66,10 +66,10 @@ void load(uint from) {
       const int64_t row = row_at((from + i) / arguments.padded)[0];
       key = order_at(arguments.operand, row + int64_t(place) * arguments.rows.step[0], TYPE);
       if (DESCENDING) key = ~key;
-      if (!WIDE) key = key << 32 | uint64_t(place);
+      if (!ORDER_APART) key = key << 32 | uint64_t(place);
     }
     keys[i] = key;
-    if (WIDE) places[i] = place;
+    if (ORDER_APART) places[i] = place;
   }
 }
 uint64_t key_at(uint64_t i) {
@@ -80,17 +80,17 @@ uint place_at(uint64_t i) {
 }
 void store_key(uint64_t i, uint64_t key, uint place) {
   U64Element(arguments.keys + i * 8).at = key;
-  if (WIDE) I32Element(arguments.order + i * 4).at = int(place);
+  if (ORDER_APART) I32Element(arguments.order + i * 4).at = int(place);
 }
 void load_keys(uint from) {
   for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256) {
     keys[i] = key_at(from + i);
-    if (WIDE) places[i] = place_at(from + i);
+    if (ORDER_APART) places[i] = place_at(from + i);
   }
 }
 void store_keys(uint from) {
   for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256)
-    store_key(from + i, keys[i], WIDE ? places[i] : 0);
+    store_key(from + i, keys[i], ORDER_APART ? places[i] : 0);
 }
 
 // Whether the run of key i is sorted upwards. Directions alternate; the run of a whole row is sorted upwards.
@@ -98,7 +98,7 @@ bool goes_up(uint i, uint run) {
   return (i & arguments.padded - 1 & run) == 0;
 }
 bool comes_after(uint64_t key, uint place, uint64_t other, uint other_place) {
-  return key > other || (WIDE && key == other && place > other_place);
+  return key > other || (ORDER_APART && key == other && place > other_place);
 }
 
 // Runs the steps of a run from distance `apart` on, on the keys in shared memory. The first of these is key
@@ -109,11 +109,11 @@ void steps(uint from, uint run, uint apart) {
     for (uint pair = gl_LocalInvocationID.x; pair < kTogether / 2; pair += 256) {
       const uint i = 2 * pair - (pair & apart - 1), other = i + apart;
       const uint64_t a = keys[i], b = keys[other];
-      const uint p = WIDE ? places[i] : 0, q = WIDE ? places[other] : 0;
+      const uint p = ORDER_APART ? places[i] : 0, q = ORDER_APART ? places[other] : 0;
       if (comes_after(a, p, b, q) != goes_up(from + i, run)) continue;
       keys[i] = b;
       keys[other] = a;
-      if (WIDE) {
+      if (ORDER_APART) {
         places[i] = q;
         places[other] = p;
       }
@@ -136,7 +136,7 @@ void store_results(uint from) {
   for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256) {
     const uint rank = from + i & arguments.padded - 1;
     if (rank < arguments.kept)
-      store_result((from + i) / arguments.padded, rank, WIDE ? places[i] : uint(keys[i]));
+      store_result((from + i) / arguments.padded, rank, ORDER_APART ? places[i] : uint(keys[i]));
   }
 }
 
@@ -171,7 +171,7 @@ void step_over_rows() {
     uint place[kMine];
     [[unroll]] for (uint e = 0; e < kMine; ++e) {
       key[e] = key_at(first + e * near);
-      place[e] = WIDE ? place_at(first + e * near) : 0;
+      place[e] = ORDER_APART ? place_at(first + e * near) : 0;
     }
     [[unroll]] for (uint apart = kMine / 2; apart > 0; apart /= 2)
       [[unroll]] for (uint pair = 0; pair < kMine / 2; ++pair) {

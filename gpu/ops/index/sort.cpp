@@ -30,7 +30,7 @@ constexpr uint32_t kBlock = 2048;  // keys that a workgroup sorts in shared memo
 struct Form {
   bool descending;
   uint32_t type, raw_type;
-  bool wide;
+  bool order_apart;
   bool named = false;
 };
 
@@ -42,7 +42,7 @@ void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& for
                   .descending = form.descending,
                   .type = form.type,
                   .raw_type = form.raw_type,
-                  .wide = form.wide,
+                  .order_apart = form.order_apart,
                   .levels = levels,
                   .named = form.named},
              {group_count(groups, recorder)}, bytes_of(arguments));

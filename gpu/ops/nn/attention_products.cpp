@@ -167,8 +167,8 @@ bool attention_grad_by_products(const Call& call, Recorder& recorder) {
   if (!has_units(type, recorder.physical) || queries * keys * kBytes > kMostBytes) return false;
   const NoGrad off;
   const Tensor d_out = swapped(call, call.input(0)), &mask = call.in[1 + kMask];
-  const auto wide = [&](int i) { return to(swapped(call, call.input(i)), DType::f32); };
-  Tensor delta = contiguous(sum(wide(0) * wide(5), {-1}));
+  const auto upcast = [&](int i) { return to(swapped(call, call.input(i)), DType::f32); };
+  Tensor delta = contiguous(sum(upcast(0) * upcast(5), {-1}));
   if (call.has(7)) delta = delta - reshape(call.input(7), delta.shape());
   each_part(q, queries * keys * kBytes, [&](const Part& part) {
     const Tensor own = part.of(q);

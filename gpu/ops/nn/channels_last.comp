@@ -43,12 +43,13 @@ int64_t offset_of_item(uint item) {
 // An invocation arranges four places of eight channels in registers. 32 invocations take up to eight times as
 // many places and four times as many channels, so that loads and stores access adjacent elements.
 void arrange_fours(uint channels, uint places) {
-  const uint fours = places / 4, eights = channels / 8, deep = eights < 4 ? 1 : 4, wide = 32 / deep;
-  const uint across = (fours + wide - 1) / wide, down = (eights + deep - 1) / deep;
+  const uint fours = places / 4, eights = channels / 8;
+  const uint block_eights = eights < 4 ? 1 : 4, block_fours = 32 / block_eights;
+  const uint across = (fours + block_fours - 1) / block_fours, down = (eights + block_eights - 1) / block_eights;
   const uint all = arguments.items[0] * arguments.items[1] * across * down * 32;
   for (uint i = gl_GlobalInvocationID.x; i < all; i += gl_NumWorkGroups.x * 256) {
-    const uint block = i / 32, four = block % across * wide + i % wide;
-    const uint eight = block / across % down * deep + i % 32 / wide;
+    const uint block = i / 32, four = block % across * block_fours + i % block_fours;
+    const uint eight = block / across % down * block_eights + i % 32 / block_fours;
     const uint item = block / across / down;
     if (four >= fours || eight >= eights) continue;
     const uint64_t from = arguments.from + (offset_of_item(item) + eight * 8 * arguments.channel_step) * 2;

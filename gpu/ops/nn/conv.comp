@@ -58,9 +58,9 @@ shared ivec4 step_part[2 * BK];  // for each k, if the columns of B are position
 shared ivec4 window_part[BN];    // for each n, if the columns of B are windows
 shared uint c_column[BN];
 
-// From A an invocation loads kAWide adjacent elements of k in every kALines-th row. From B it loads one k of
+// From A an invocation loads kAVectorSize adjacent elements of k in every kALines-th row. From B it loads one k of
 // every kBLines-th column if columns are windows, else one column of every kBLines-th k.
-const uint kAWide = A_VECTOR ? 4 : 1, kALine = BK / kAWide, kALines = THREADS / kALine;
+const uint kAVectorSize = A_VECTOR ? 4 : 1, kALine = BK / kAVectorSize, kALines = THREADS / kALine;
 const uint kBLines = THREADS / (PART == kWeightGradient ? BK : BN);
 
 float a_next[kAPerThread];
@@ -136,7 +136,7 @@ ivec4 part_of_step(uvec4 digits, bool inside) {
 
 // `rows`: bytes from one of this invocation's rows of A to the next.
 void fetch_a(uint64_t from, uint64_t rows, uint m, bool inside) {
-  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += rows) {
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAVectorSize; ++i, from += rows) {
     const bool reads = inside && m + i * kALines < arguments.m;
     if (A_VECTOR) {
       const vec4 v = reads ? F32x4Elements(from).at : vec4(0);
@@ -157,9 +157,9 @@ void fetch_b(uint64_t image, uvec3 image_size, ivec4 own, uint half_at) {
 
 void keep(uint half_at) {
   const uint id = gl_LocalInvocationID.x;
-  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i) {
-    const uint m = id / kALine + i * kALines, y = half_at * BK + id % kALine * kAWide;
-    [[unroll]] for (uint j = 0; j < kAWide; ++j) a_tile[(y + j) * kARow + m / 4][m % 4] = a_next[i * kAWide + j];
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAVectorSize; ++i) {
+    const uint m = id / kALine + i * kALines, y = half_at * BK + id % kALine * kAVectorSize;
+    [[unroll]] for (uint j = 0; j < kAVectorSize; ++j) a_tile[(y + j) * kARow + m / 4][m % 4] = a_next[i * kAVectorSize + j];
   }
   [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
     const uint n = PART == kWeightGradient ? id / BK + i * kBLines : id % BN;
@@ -212,7 +212,7 @@ void compute_tile(uint tile) {
   const uint m = row + id / kALine;
   const uint64_t a = arguments.a + (uint64_t(group) * a_group + uint64_t(m) * a_row) * 4;
   const uint64_t a_rows = uint64_t(a_row) * (4 * kALines);
-  uint a_k = begin + id % kALine * kAWide;
+  uint a_k = begin + id % kALine * kAVectorSize;
   uint run = a_k / a_run, in_run = a_k % a_run;
   const uint step_runs = BK / a_run, step_rest = BK % a_run;
 

@@ -60,9 +60,9 @@ struct Operand {
 
 Operand channels_last(const Tensor& x, const Layout& layout, DType unit_type, Recorder& recorder) {
   constexpr int64_t kChannels = ChannelsLast::kChannels, kManyPlaces = 64, kFewPlaces = 16;
-  const bool wide = x.dtype() == DType::f32;
+  const bool is_f32 = x.dtype() == DType::f32;
   const int64_t tile_places = layout.places() > kFewPlaces ? kManyPlaces : kFewPlaces;
-  const bool scaled = wide && unit_type == DType::f16;
+  const bool scaled = is_f32 && unit_type == DType::f16;
   const Operand made{Tensor::empty({layout.elements()}, unit_type, x.device()),
                      scaled ? largest_magnitude(x, recorder) : Tensor()};
   Launch launch(recorder);
@@ -93,7 +93,7 @@ Operand channels_last(const Tensor& x, const Layout& layout, DType unit_type, Re
       step[2] == 1 && step[1] == layout.size[2] && step[0] == layout.size[1] * layout.size[2];
   const auto aligned = [](int64_t elements) { return elements % 4 == 0; };
   const bool in_fours =
-      !wide && adjacent && aligned(layout.places()) &&
+      !is_f32 && adjacent && aligned(layout.places()) &&
       (layout.groups == 1 || (layout.group_channels % 8 == 0 &&
                               layout.group_step == layout.group_channels * layout.channel_step)) &&
       aligned(layout.channel_step) && aligned(layout.item_step[0]) && aligned(layout.item_step[1]) &&

@@ -224,9 +224,9 @@ void along_rows() {
 
 // Sums of g n and of g over a block of rows. An invocation takes one column.
 void along_columns() {
-  const uint wide = (size + 255) / 256;
-  for (uint work = gl_WorkGroupID.x; work < wide * blocks; work += gl_NumWorkGroups.x) {
-    const uint column = work % wide * 256 + gl_LocalInvocationID.x, block = work / wide;
+  const uint column_groups = (size + 255) / 256;
+  for (uint work = gl_WorkGroupID.x; work < column_groups * blocks; work += gl_NumWorkGroups.x) {
+    const uint column = work % column_groups * 256 + gl_LocalInvocationID.x, block = work / column_groups;
     if (column >= size) continue;
     const uint each = (count + blocks - 1) / blocks;
     float gn = 0.0, g_sum = 0.0;

@@ -98,13 +98,14 @@ void run_backward(const Call& call, Recorder& recorder) {
   const bool sums = wanted(1) || wanted(2);
   const Tensor* const tensors[] = {&x, &g, &weight};
   const RowPlan plan = plan_rows(push.size, tensors, recorder.physical);
-  const uint64_t groups = groups_of_rows(push, plan), wide = (push.size + kGroupSize - 1) / kGroupSize;
+  const uint64_t groups = groups_of_rows(push, plan),
+                 column_groups = (push.size + kGroupSize - 1) / kGroupSize;
   // If rows are held in registers, the sums over rows are computed in the same dispatch. It has as many
   // workgroups as keep the device busy, or fewer, so that each has at least four rounds. Longer rows are read
   // a second time, column by column.
   const bool at_once = sums && plan.held > 0;
   push.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, recorder.rates.busy_groups(2))
-                                 : std::clamp<uint64_t>(recorder.rates.busy_groups(4) / wide, 1,
+                                 : std::clamp<uint64_t>(recorder.rates.busy_groups(4) / column_groups, 1,
                                                         std::max<uint64_t>(1, push.count / 16)));
   const Scratch moments(recorder, sums && !at_once ? size_t(push.count) * 12 : 8);
   const Scratch parts(recorder, sums ? size_t(push.blocks) * 2 * push.size * 4 : 8);
@@ -129,7 +130,7 @@ void run_backward(const Call& call, Recorder& recorder) {
     columns.moments = launch.reads(moments);
     columns.parts = launch.writes(parts);
     launch_norm(launch, {.mode = Norm::kColumns, .centred = centred, .type = x.dtype()}, columns,
-                wide * push.blocks, recorder);
+                column_groups * push.blocks, recorder);
   }
   Launch launch(recorder);
   PushConstants totals = push;

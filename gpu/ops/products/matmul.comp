@@ -35,8 +35,8 @@ shared vec4 b_tile[2 * BK * kBRow];
 
 // An invocation loads 1 or 4 elements at once, at one position in every kALines-th line of the tile of A.
 // Lines run along the dim with adjacent elements.
-const uint kAWide = A_VECTOR ? 4 : 1, kBWide = B_VECTOR ? 4 : 1;
-const uint kALine = (A_COLUMN_MAJOR ? BM : BK) / kAWide, kBLine = (B_ROW_MAJOR ? BN : BK) / kBWide;
+const uint kAVectorSize = A_VECTOR ? 4 : 1, kBVectorSize = B_VECTOR ? 4 : 1;
+const uint kALine = (A_COLUMN_MAJOR ? BM : BK) / kAVectorSize, kBLine = (B_ROW_MAJOR ? BN : BK) / kBVectorSize;
 const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
 
 float a_next[kAPerThread];
@@ -44,11 +44,11 @@ float b_next[kBPerThread];
 
 // This invocation's first position in a tile: x = m or n, y = k.
 uvec2 place_in_a() {
-  const uint close = gl_LocalInvocationID.x % kALine * kAWide, line = gl_LocalInvocationID.x / kALine;
+  const uint close = gl_LocalInvocationID.x % kALine * kAVectorSize, line = gl_LocalInvocationID.x / kALine;
   return A_COLUMN_MAJOR ? uvec2(close, line) : uvec2(line, close);
 }
 uvec2 place_in_b() {
-  const uint close = gl_LocalInvocationID.x % kBLine * kBWide, line = gl_LocalInvocationID.x / kBLine;
+  const uint close = gl_LocalInvocationID.x % kBLine * kBVectorSize, line = gl_LocalInvocationID.x / kBLine;
   return B_ROW_MAJOR ? uvec2(close, line) : uvec2(line, close);
 }
 // The distance from the first to the i-th position.
@@ -63,7 +63,7 @@ uvec2 further_in_b(uint i) {
 // invocation's lines. `end`: end of the matrix. `whole`: all of the tile is inside, so no access needs a
 // check.
 void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
-  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += lines) {
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAVectorSize; ++i, from += lines) {
     const bool inside = whole || all(lessThan(first + further_in_a(i), end));
     if (A_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
@@ -74,7 +74,7 @@ void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
   }
 }
 void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
-  [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i, from += lines) {
+  [[unroll]] for (uint i = 0; i < kBPerThread / kBVectorSize; ++i, from += lines) {
     const bool inside = whole || all(lessThan(first + further_in_b(i), end));
     if (B_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
@@ -86,21 +86,21 @@ void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
 }
 
 void keep(uint half_at) {
-  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i) {
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAVectorSize; ++i) {
     const uvec2 at = place_in_a() + further_in_a(i) + uvec2(0, half_at * BK);
     if (A_VECTOR && A_COLUMN_MAJOR)
       a_tile[at.y * kARow + at.x / 4] = vec4(a_next[i * 4], a_next[i * 4 + 1], a_next[i * 4 + 2], a_next[i * 4 + 3]);
     else
-      [[unroll]] for (uint j = 0; j < kAWide; ++j)
-        a_tile[(at.y + j) * kARow + at.x / 4][at.x % 4] = a_next[i * kAWide + j];
+      [[unroll]] for (uint j = 0; j < kAVectorSize; ++j)
+        a_tile[(at.y + j) * kARow + at.x / 4][at.x % 4] = a_next[i * kAVectorSize + j];
   }
-  [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i) {
+  [[unroll]] for (uint i = 0; i < kBPerThread / kBVectorSize; ++i) {
     const uvec2 at = place_in_b() + further_in_b(i) + uvec2(0, half_at * BK);
     if (B_VECTOR && B_ROW_MAJOR)
       b_tile[at.y * kBRow + at.x / 4] = vec4(b_next[i * 4], b_next[i * 4 + 1], b_next[i * 4 + 2], b_next[i * 4 + 3]);
     else
-      [[unroll]] for (uint j = 0; j < kBWide; ++j)
-        b_tile[(at.y + j) * kBRow + at.x / 4][at.x % 4] = b_next[i * kBWide + j];
+      [[unroll]] for (uint j = 0; j < kBVectorSize; ++j)
+        b_tile[(at.y + j) * kBRow + at.x / 4][at.x % 4] = b_next[i * kBVectorSize + j];
   }
 }
 

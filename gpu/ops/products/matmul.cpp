@@ -66,11 +66,11 @@ bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size
 Tensor unit_operand(const Tensor& x, ProductSide& side, const Product& p, const Tensor& largest,
                     Recorder& recorder) {
   const Shape& batch = p.batch;
-  const bool wide = x.dtype() == DType::f32;
+  const bool is_f32 = x.dtype() == DType::f32;
   Launch launch(recorder);
   UnitArguments arguments{};
   arguments.from = launch.reads(x);
-  if (!wide && lies_in_runs(8, side, arguments.from, item_size(x.dtype()))) return x;
+  if (!is_f32 && lies_in_runs(8, side, arguments.from, item_size(x.dtype()))) return x;
   const int64_t eights = (side.close + 7) / 8;
   Strides steps(batch.size(), 0);
   int64_t matrices = 1;
@@ -93,7 +93,7 @@ Tensor unit_operand(const Tensor& x, ProductSide& side, const Product& p, const 
   arguments.matrices = uint32_t(matrices);
   arguments.batch_dims = uint32_t(batch.size());
   launch.run(UnitOperand{.type = uint32_t(x.dtype()),
-                         .in_fours = wide && lies_in_runs(4, side, arguments.from, 4),
+                         .in_fours = is_f32 && lies_in_runs(4, side, arguments.from, 4),
                          .scaled = largest.defined()},
              {group_count(uint64_t(elements) / 8 / kGroupSize + 1, recorder)}, bytes_of(arguments));
   side.close_step = 1;
@@ -314,10 +314,10 @@ void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending& e
   if (p.k == 1 && !end.bias.defined() && end.activation == Activation::none)
     return multiply_outer(a, b, transposed, c, recorder);
   if (p.converted()) {
-    const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
+    const Tensor product = Tensor::empty(c.shape(), DType::f32, c.device());
     multiply(to(a, DType::f32), to(b, DType::f32), transposed,
-             {end.bias.defined() ? to(end.bias, DType::f32) : Tensor(), end.activation}, wide, recorder);
-    return copy(c, wide, recorder);
+             {end.bias.defined() ? to(end.bias, DType::f32) : Tensor(), end.activation}, product, recorder);
+    return copy(c, product, recorder);
   }
   Ending rest = end;
   const Tensor made = launch_product(p, a, b, rest, c, recorder);

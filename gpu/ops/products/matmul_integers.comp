@@ -46,11 +46,11 @@ void main() {
   for (uint first = 0; first < k; first += kDeep) {
     barrier();
     for (uint i = me; i < kSide * kDeep; i += 256) {
-      const uint deep = i % kDeep, wide = i / kDeep;
-      a_tile[deep][wide] = row + wide < m && first + deep < k
-                               ? load_integer(arguments.a, a + int64_t(row + wide) * arguments.a_row +
-                                                               int64_t(first + deep) * arguments.a_column, TYPE)
-                               : 0L;
+      const uint deep = i % kDeep, tile_row = i / kDeep;
+      a_tile[deep][tile_row] = row + tile_row < m && first + deep < k
+                                   ? load_integer(arguments.a, a + int64_t(row + tile_row) * arguments.a_row +
+                                                                   int64_t(first + deep) * arguments.a_column, TYPE)
+                                   : 0L;
       const uint far = i / kSide, close = i % kSide;
       b_tile[far][close] = column + close < n && first + far < k
                                ? load_integer(arguments.b, b + int64_t(first + far) * arguments.b_row +

@@ -45,9 +45,9 @@ vec4 sum_of(uint result, uint along) {
 }
 
 void finish(uint result, vec4 values) {
-  const uint kWide = VECTOR ? 4 : 1;
-  [[unroll]] for (uint i = 0; i < kWide; ++i) {
-    const int64_t column = int64_t(result % arguments.row * kWide + i);
+  const uint kVectorSize = VECTOR ? 4 : 1;
+  [[unroll]] for (uint i = 0; i < kVectorSize; ++i) {
+    const int64_t column = int64_t(result % arguments.row * kVectorSize + i);
     if (HAS_BIAS) values[i] += load_float(arguments.bias, column * arguments.bias_step, OUT_TYPE);
     values[i] = activated(values[i]);
   }

@@ -20,7 +20,7 @@ const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
 const uint kNormal = 2;     // Box-Muller in pairs (runtime/ops/random/cpu/random.h), times factor
 const uint kInteger = 3;    // low + the upper half of word * range
 const uint kBernoulli = 4;  // word / 2^32 < operand
-const uint kWide = 5;       // like kInteger, from two words
+const uint kTwoWords = 5;   // like kInteger, for a range above 2^32
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer BernoulliArguments {
   uint64_t fault;
@@ -113,7 +113,7 @@ void store_single(uint block, uint each, uvec4 words) {
       store_float(result, i, TYPE, drawn[j]);
     else if (MODE == kInteger)
       store_integer(result, i, TYPE, low + int64_t(uint64_t(scaled(words[j]))));
-    else if (MODE == kWide)
+    else if (MODE == kTwoWords)
       store_integer(result, i, TYPE,
                     low + int64_t(upper_half(uint64_t(words[2 * j]) << 32 | words[2 * j + 1], range)));
     else {
@@ -151,7 +151,7 @@ void store_in_pairs(uint first_block, uvec4 words) {
 }
 
 void main() {
-  const uint each = MODE == kWide ? 2 : 4;
+  const uint each = MODE == kTwoWords ? 2 : 4;
   const uint blocks = (count - 1) / each + 1;
   const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
   // All invocations of a workgroup run the same number of rounds, since these have barriers.

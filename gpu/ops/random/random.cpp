@@ -82,7 +82,8 @@ void run_integers(const Call& call, Recorder& recorder) {
   PushConstants push{};
   push.low = call.integer(0);
   push.range = uint64_t(call.integer(1)) - uint64_t(call.integer(0));
-  launch_draw(launch, call, push.range <= 0x100000000u ? Random::kInteger : Random::kWide, push, recorder);
+  launch_draw(launch, call, push.range <= 0x100000000u ? Random::kInteger : Random::kTwoWords, push,
+              recorder);
 }
 
 struct PermutationPushConstants {

@@ -6,7 +6,7 @@
 #include "order.glsl"
 #define Key uint
 #define Vector uvec4
-const uint kWide = 4;
+const uint kVectorSize = 4;
 #include "extreme.glsl"
 
 Key key_of(uint order) {

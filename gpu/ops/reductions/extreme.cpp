@@ -13,11 +13,11 @@ bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && 
 
 template <bool largest>
 void run(const Call& call, Recorder& recorder) {
-  static const ShaderCode &narrow = find_shader("extreme"), &wide = find_shader("extreme_i64");
+  static const ShaderCode &code = find_shader("extreme"), &code_i64 = find_shader("extreme_i64");
   constexpr uint32_t kState = 16;
   const Tensor& x = call.input(0);
   const bool has_values = call.out.size() == 2;
-  DimReduction work{x.dtype() == DType::i64 ? wide : narrow,
+  DimReduction work{x.dtype() == DType::i64 ? code_i64 : code,
                     {.reduction = largest ? Reduce::kLargest : Reduce::kSmallest},
                     kState,
                     is_floating(x.dtype()) ? kReducedFloats : 0,

@@ -41,7 +41,8 @@ void finish(uint index, State state) {
   store_integer(arguments.result, int64_t(index), kI64, int64_t(state.place));
   if (!SECOND) return;
   const int64_t base = kept_places(index).one;
-  const int64_t at = VECTOR ? reduced_places(Places(base / kWide, 0), state.place / kWide).one * kWide + state.place % kWide
+  const int64_t at = VECTOR ? reduced_places(Places(base / kVectorSize, 0), state.place / kVectorSize).one * kVectorSize +
+                                  state.place % kVectorSize
                             : reduced_places(Places(base, 0), state.place).one;
   store_integer(arguments.second, int64_t(index), kRaw, load_integer(arguments.operand, at, kRaw));
 }

@@ -6,7 +6,7 @@
 #include "order.glsl"
 #define Key uint64_t
 #define Vector uint64_t
-const uint kWide = 1;
+const uint kVectorSize = 1;
 #include "extreme.glsl"
 
 Element element_at(int64_t at, int64_t other) {

@@ -79,13 +79,14 @@ uint64_t wanted_segments(uint64_t results, uint64_t reduced, uint32_t along, uin
   return std::min(reduced * side / kShortSegment, busy / std::max<uint64_t>(groups, 1));
 }
 
-// Whether the operand can be loaded `wide` elements at a time along the reduced dims.
+// Whether the operand can be loaded `vector_size` elements at a time along the reduced dims.
 bool lies_in_vectors(const Tensor& x, const Iteration& kept, const Iteration& reduced, int operand,
-                     uint32_t wide) {
+                     uint32_t vector_size) {
   const int last = reduced.dims - 1;
-  bool whole = x.offset() % wide == 0 && reduced.stride[operand][last] == 1;
-  for (int d = 0; d < last; ++d) whole = whole && reduced.stride[operand][d] % wide == 0;
-  for (int d = 0; d < kept.dims && kept.count > 1; ++d) whole = whole && kept.stride[operand][d] % wide == 0;
+  bool whole = x.offset() % vector_size == 0 && reduced.stride[operand][last] == 1;
+  for (int d = 0; d < last; ++d) whole = whole && reduced.stride[operand][d] % vector_size == 0;
+  for (int d = 0; d < kept.dims && kept.count > 1; ++d)
+    whole = whole && kept.stride[operand][d] % vector_size == 0;
   return whole;
 }
 
@@ -104,11 +105,11 @@ bool joins_words(const DimReduction& work, Iteration& kept, Iteration& reduced) 
   return true;
 }
 
-void count_in_vectors(Iteration& reduced, uint32_t wide) {
+void count_in_vectors(Iteration& reduced, uint32_t vector_size) {
   const int last = reduced.dims - 1;
-  reduced.size[last] /= wide;
+  reduced.size[last] /= vector_size;
   for (auto& strides : reduced.stride)
-    for (int d = 0; d < last; ++d) strides[d] /= int64_t(wide);
+    for (int d = 0; d < last; ++d) strides[d] /= int64_t(vector_size);
 }
 
 void launch_pass(Launch& launch, const DimReduction& work, Reduce form, const Arguments& arguments,
@@ -143,7 +144,7 @@ void reduce_parts(const DimReduction& work, Reduce form, Arguments& arguments, c
     return launch_pass(launch, work, form, arguments, pass, recorder);
   }
   // Prefer whole rounds of the loads that an invocation has in flight, if that leaves enough segments.
-  const uint32_t round = form.vector ? pass.along * work.wide * kRound : 16;
+  const uint32_t round = form.vector ? pass.along * work.vector_size * kRound : 16;
   const uint32_t even = uint32_t((arguments.reduced + wanted - 1) / wanted),
                  step = even >= 2 * round ? round : 16;
   arguments.segment = (even + step - 1) / step * step;
@@ -177,15 +178,16 @@ void reduce_dims(const DimReduction& work, Recorder& recorder) {
   form.result_type = uint32_t(part_type(work.out.dtype()));
   form.second = work.second != nullptr;
   form.words = work.form.words && !along_contiguous && joins_words(work, kept, reduced);
-  form.vector = work.wide > 1 && along_contiguous && reduced.size[reduced.dims - 1] % work.wide == 0 &&
-                lies_in_vectors(work.x, kept, reduced, 0, work.wide) &&
-                (!work.other || lies_in_vectors(*work.other, kept, reduced, 1, work.wide));
+  form.vector = work.vector_size > 1 && along_contiguous &&
+                reduced.size[reduced.dims - 1] % work.vector_size == 0 &&
+                lies_in_vectors(work.x, kept, reduced, 0, work.vector_size) &&
+                (!work.other || lies_in_vectors(*work.other, kept, reduced, 1, work.vector_size));
   form.reduced_dims = uint32_t(reduced.dims);
   if (work.other) form.other_type = uint32_t(work.other->dtype());
   Arguments arguments{};
   arguments.results = uint32_t(kept.count);
   arguments.reduced = uint32_t(reduced.count);
-  if (form.vector) count_in_vectors(reduced, work.wide);
+  if (form.vector) count_in_vectors(reduced, work.vector_size);
   for (int d = 1; d < reduced.dims; ++d) arguments.reduced_by[d] = Divisor(std::max(1u, reduced.size[d]));
   arguments.factor = work.factor;
   arguments.exponent = work.exponent;
@@ -194,7 +196,7 @@ void reduce_dims(const DimReduction& work, Recorder& recorder) {
   std::memcpy(arguments.reduced_size, reduced.size, sizeof reduced.size);
   std::memcpy(arguments.kept_stride, kept.stride[0], sizeof arguments.kept_stride);
   std::memcpy(arguments.reduced_stride, reduced.stride[0], sizeof arguments.reduced_stride);
-  const uint64_t units = form.vector ? reduced.count / work.wide : reduced.count;
+  const uint64_t units = form.vector ? reduced.count / work.vector_size : reduced.count;
   reduce_parts(work, form, arguments, plan(arguments.results, units, along_contiguous), recorder);
 }
 
@@ -235,7 +237,7 @@ void reduce(const Call& call, uint32_t kind, double factor, Recorder& recorder) 
   work.factor = float(factor);
   if (!is_integral(x.dtype())) {
     // The real parts of adjacent complex numbers are not adjacent.
-    if (is_complex(x.dtype())) work.wide = 0;
+    if (is_complex(x.dtype())) work.vector_size = 0;
     return reduce_dims(work, recorder);
   }
   reduce_dims({integers, work.form, sizeof(int64_t), 0, x, work.mask, call.output()}, recorder);

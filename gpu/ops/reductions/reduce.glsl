@@ -6,9 +6,9 @@
 //   State none(), both(State earlier, State later)   the state of no elements; a state that combines two
 //   void begin(int64_t base)                         called with the position of a result's first element
 //   Element element_at(int64_t at, int64_t other)    an element, from its positions in the operands
-//   Vector vector_at(int64_t at, int64_t other)      kWide adjacent elements; the positions count vectors
+//   Vector vector_at(int64_t at, int64_t other)      kVectorSize adjacent elements; the positions count vectors
 //   State with(State, Element, uint i)               the state and element i
-//   State with_vector(State, Vector, uint i)         the state and elements i ... i + kWide - 1
+//   State with_vector(State, Vector, uint i)         the state and elements i ... i + kVectorSize - 1
 //   void keep(uint64_t i, State), State kept(uint64_t i)   states in global memory
 //   void finish(uint index, State)                   stores a result
 #include "divisor.glsl"
@@ -113,14 +113,14 @@ Vector load_vector(Places base, uint i) {
 State reduce_segment(Places base, uint first, uint last, uint along) {
   State state = none();
   if (VECTOR) {
-    base = Places(base.one / kWide, base.other / kWide);
-    uint i = first / kWide + along;
-    for (; i + (kTogether - 1) * ALONG < last / kWide; i += kTogether * ALONG) {
+    base = Places(base.one / kVectorSize, base.other / kVectorSize);
+    uint i = first / kVectorSize + along;
+    for (; i + (kTogether - 1) * ALONG < last / kVectorSize; i += kTogether * ALONG) {
       Vector vectors[kTogether];
       [[unroll]] for (uint k = 0; k < kTogether; ++k) vectors[k] = load_vector(base, i + k * ALONG);
-      [[unroll]] for (uint k = 0; k < kTogether; ++k) state = with_vector(state, vectors[k], (i + k * ALONG) * kWide);
+      [[unroll]] for (uint k = 0; k < kTogether; ++k) state = with_vector(state, vectors[k], (i + k * ALONG) * kVectorSize);
     }
-    for (; i < last / kWide; i += ALONG) state = with_vector(state, load_vector(base, i), i * kWide);
+    for (; i < last / kVectorSize; i += ALONG) state = with_vector(state, load_vector(base, i), i * kVectorSize);
     return state;
   }
   uint i = first + along;

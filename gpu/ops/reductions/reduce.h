@@ -9,7 +9,7 @@ struct DimReduction {
   const ShaderCode& code;
   shaders::Reduce form;  // work, map and end; reduce_dims() sets the rest
   uint32_t state;        // bytes of a state
-  uint32_t wide;         // elements of the vectors that the shader can load from x; 0: none
+  uint32_t vector_size;  // elements of the vectors that the shader can load from x; 0: none
   const Tensor& x;       // fewer than 2^31 elements
   uint32_t mask;         // bit d: dim d of x is reduced
   const Tensor& out;     // contiguous, like `second`

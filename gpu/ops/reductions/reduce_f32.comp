@@ -6,7 +6,7 @@
 #define State vec2  // only a sum uses both components (functions.glsl)
 #define Element float
 #define Vector vec4
-const uint kWide = 4;
+const uint kVectorSize = 4;
 #include "reduce.glsl"
 
 State none() {

@@ -6,7 +6,7 @@
 #define State int64_t
 #define Element int64_t
 #define Vector int64_t
-const uint kWide = 1;
+const uint kVectorSize = 1;
 #include "reduce.glsl"
 
 State none() {

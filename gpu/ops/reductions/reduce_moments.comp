@@ -14,7 +14,7 @@ struct State {
 };
 #define Element float
 #define Vector vec4
-const uint kWide = 4;
+const uint kVectorSize = 4;
 #include "reduce.glsl"
 #include "square_levels.glsl"
 

@@ -11,7 +11,7 @@ struct State {
 };
 #define Element float
 #define Vector vec4
-const uint kWide = 4;
+const uint kVectorSize = 4;
 #include "reduce.glsl"
 
 const float kLeastPower = 7.52316385e-37, kMostPower = 7.92281625e28;  // 2^-120, 2^96

@@ -8,7 +8,7 @@
 #define State uint
 #define Element uint
 #define Vector uvec4
-const uint kWide = 16;
+const uint kVectorSize = 16;
 #include "reduce.glsl"
 
 const uint kOnes = 0x01010101u;

@@ -29,14 +29,14 @@ function M.Mod(call)
 end
 
 -- An operator on any number of operands.
-local function fold(f)
+local function reduced_by(f)
   return function(call)
     local out = call[1]
     for i = 2, #call.node.inputs do out = f(out, call[i]) end
     return out
   end
 end
-M.Max, M.Min, M.Sum = fold(core.maximum), fold(core.minimum), fold(core.add)
+M.Max, M.Min, M.Sum = reduced_by(core.maximum), reduced_by(core.minimum), reduced_by(core.add)
 local sum = M.Sum
 function M.Mean(call) return sum(call) / #call.node.inputs end
 

@@ -103,9 +103,9 @@ function M.OneHot(call)
   if depth < 1 then refuse("its depth is %d", depth) end
   axis = Call.axis_within(axis, call[1]:dim() + 1)
   local index = positive(call[1], depth)
-  local hot = core.one_hot(index, depth):to "bool"
-  if axis ~= call[1]:dim() then hot = hot:movedim(-1, axis + 1) end
-  return core.where(hot, values[2], values[1])
+  local one_hot = core.one_hot(index, depth):to "bool"
+  if axis ~= call[1]:dim() then one_hot = one_hot:movedim(-1, axis + 1) end
+  return core.where(one_hot, values[2], values[1])
 end
 
 function M.Compress(call)

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kBlock = 1024;  // elements
 // Extra bytes of a buffer: they keep equal positions of two buffers apart in the low 12 bits of the address.
 constexpr int64_t kApart = 320;
-constexpr int64_t kBlockBytes = kBlock * kWidestItem + kApart;
+constexpr int64_t kBlockBytes = kBlock * kLargestItem + kApart;
 // Fewer long rows than this, or fewer parts of divided rows, would keep too few threads busy.
 constexpr int64_t kFewRows = 16, kFewRowsElements = 16384;
 

@@ -78,7 +78,7 @@ void convert_elements(const FusedOperand& x, int64_t item, const char* from, int
 void repeat_elements(const FusedOperand& x, int64_t item, const char* from, int64_t rows, int64_t count,
                      char* out) {
   constexpr int64_t kTogether = 64;
-  alignas(16) char values[kTogether * kWidestItem];
+  alignas(16) char values[kTogether * kLargestItem];
   for (int64_t row = 0; row < rows; row += kTogether) {
     const int64_t some = std::min(kTogether, rows - row);
     x.convert(values, item * some, item, from + row * x.item, x.item * some, x.item, 1, some);

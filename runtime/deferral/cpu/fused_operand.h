@@ -8,7 +8,7 @@
 
 namespace lunagrad {
 
-inline constexpr int64_t kWidestItem = 16;  // bytes of an element
+inline constexpr int64_t kLargestItem = 16;  // bytes of an element
 
 // The loops over an operand whose elements are not in the order of the result: sizes and strides in bytes,
 // outermost first, adjacent dims merged.
@@ -35,7 +35,7 @@ struct FusedOperand {
   BlockCopy convert = nullptr;  // to the type that the kernel computes in
   bool as_is = false;           // the kernel reads the elements without a conversion
   Walk walk;
-  alignas(16) char value[kWidestItem];  // for kind single: converted
+  alignas(16) char value[kLargestItem];  // for kind single: converted
 };
 
 // The operand x of a member that computes elements of type `wanted` in the order of `result`. `from`: the

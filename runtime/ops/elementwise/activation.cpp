@@ -54,7 +54,7 @@ const Op kPrelu{.name = "prelu",
                 .inputs = {{"input"}, {"weight"}},
                 .compose = prelu_compose,
                 .family = OpFamily::elementwise,
-                .autocast = AutocastPolicy::narrow};
+                .autocast = AutocastPolicy::lower_precision};
 
 Operands softmin_compose(const Call& call) { return {softmax(-call.input(0), int(call.integer(0)))}; }
 const Op kSoftmin{.name = "softmin",
@@ -63,7 +63,7 @@ const Op kSoftmin{.name = "softmin",
                   .params = {{"dim", ParamKind::dim, {}}},
                   .compose = softmin_compose,
                   .family = OpFamily::normalization,
-                  .autocast = AutocastPolicy::wide};
+                  .autocast = AutocastPolicy::f32};
 
 }  // namespace
 

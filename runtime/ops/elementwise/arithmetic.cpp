@@ -215,11 +215,11 @@ Operands isclose_compose(const Call& call) {
   const NoGrad off;
   Device& device = call.device();
   const DType first = call.input(0).dtype(), second = call.input(1).dtype();
-  const bool wide =
+  const bool in_c128 =
       promote(first, second) == DType::c128 && !call.input(0).is_number() && !call.input(1).is_number();
   const auto comparable = [&](const Tensor& x) {
     if (x.is_number()) return Tensor::number(x.item());
-    const Tensor there = wide ? to(x, cpu_device()) : x;
+    const Tensor there = in_c128 ? to(x, cpu_device()) : x;
     return is_differentiable(x.dtype()) || is_complex(first) || is_complex(second) ? there
                                                                                    : to(there, DType::f64);
   };

@@ -302,7 +302,7 @@ Records::Records() {
     // Integers must not be divided by 0.
     op.judges_values = Row(row) == Row::floor_divide || Row(row) == Row::remainder || Row(row) == Row::fmod;
     op.family = OpFamily::elementwise;
-    if (has_fact(Row(row), row_facts::wide)) op.autocast = AutocastPolicy::wide;
+    if (has_fact(Row(row), row_facts::upcast)) op.autocast = AutocastPolicy::f32;
     op.flops = kOnePerResult;
     op.number_inputs = uint16_t((1 << traits.arity) - 1);
     if (!traits.boolean_result) op.vjp = value_vjp;

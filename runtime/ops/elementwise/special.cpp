@@ -35,7 +35,7 @@ const Op kPolygamma{.name = "polygamma",
                     .compose = polygamma_compose,
                     .in_place = InPlaceForm::writes,
                     .family = OpFamily::elementwise,
-                    .autocast = AutocastPolicy::widest,
+                    .autocast = AutocastPolicy::promote,
                     .order = {"n", "input"},
                     .examples = {{.inputs = {{{2, 3}, 0.5, 4}}, .params = {0}},
                                  {.inputs = {{{2, 3}, 0.5, 4}}, .params = {1}},
@@ -60,7 +60,7 @@ const Op kMvlgamma{.name = "mvlgamma",
                    .compose = mvlgamma_compose,
                    .in_place = InPlaceForm::writes,
                    .family = OpFamily::elementwise,
-                   .autocast = AutocastPolicy::wide,
+                   .autocast = AutocastPolicy::f32,
                    .examples = {{.inputs = {{{2, 3}, 2, 5}}, .params = {1}},
                                 {.inputs = {{{2, 3}, 2, 5}}, .params = {3}},
                                 {.inputs = {{{3}, 2, 5}}, .params = {0}, .error = "at least 1"}}};
@@ -188,9 +188,9 @@ void polar_shape(Call& call) {
   for (const int i : {0, 1})
     if (const DType type = call.input(i).dtype(); type != DType::f32 && type != DType::f64)
       fail("polar: f32 or f64 is needed (got ", type, ")");
-  const bool wide = promote(call.input(0).dtype(), call.input(1).dtype()) == DType::f64;
+  const bool in_f64 = promote(call.input(0).dtype(), call.input(1).dtype()) == DType::f64;
   call.emit(broadcast_shapes("polar", call.input(0).shape(), call.input(1).shape()),
-            wide ? DType::c128 : DType::c64);
+            in_f64 ? DType::c128 : DType::c64);
 }
 // dz = exp(i angle) (dabs + i abs dangle); a gradient of z is kept as dL/dRe - i dL/dIm.
 void polar_vjp(Backward& b) {

@@ -33,7 +33,7 @@ double scale_of(Norm norm, bool inverse, double count) {
 // 16-bit numbers are computed in f32, integers in the default type.
 Tensor as_computed(const Tensor& x) {
   if (is_16bit_float(x.dtype())) return to(x, DType::f32);
-  return is_differentiable(x.dtype()) ? x : to(x, wide_default_dtype());
+  return is_differentiable(x.dtype()) ? x : to(x, accumulate_type(default_dtype()));
 }
 Tensor as_complex(const Tensor& given) {
   const Tensor x = as_computed(given);

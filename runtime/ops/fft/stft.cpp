@@ -155,7 +155,7 @@ Operands stft_compose(const Call& call) {
     fail("stft: a signal of shape [length] or [batch, length] is needed (got shape ", given.shape(), ")");
   if (is_integral(given.dtype()))
     fail("stft: a floating or complex type is needed (got ", given.dtype(), ")");
-  Tensor x = is_16bit_float(given.dtype()) ? to(given, DType::f32) : given;
+  Tensor x = to(given, accumulate_type(given.dtype()));
   if (center) x = pad(x, {frames.size / 2, frames.size / 2}, PadMode(call.integer(4)));
   if (x.size(-1) < frames.size)
     fail("stft: n_fft = ", frames.size, " is longer than the signal (", x.size(-1),

@@ -521,12 +521,8 @@ Tensor nonzero(const Tensor& x) { return apply1(kNonzero, {x}); }
 Tensor one_hot(const Tensor& ids, int64_t num_classes) { return apply1(kOneHot, {ids}, {num_classes}); }
 
 std::span<const Op* const> index_ops() {
-  static const std::vector<const Op*> ops = [] {
-    std::vector<const Op*> list = {&kIndexSelect, &kSelectOnce, &kIndexAdd,     &kGather,  &kScatterAdd,
-                                   &kEmbedding,   &kMaskedFill, &kMaskedSelect, &kNonzero, &kOneHot};
-    list.insert(list.end(), embedding_ops().begin(), embedding_ops().end());
-    return list;
-  }();
+  static constexpr const Op* ops[] = {&kIndexSelect, &kSelectOnce, &kIndexAdd,     &kGather,  &kScatterAdd,
+                                      &kEmbedding,   &kMaskedFill, &kMaskedSelect, &kNonzero, &kOneHot};
   return ops;
 }
 

@@ -120,16 +120,16 @@ void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int6
 }
 
 // The longest dim other than `dim`, along which the work is split over threads; -1 if there is none.
-inline int widest_other(const Shape& shape, int dim) {
-  int widest = -1;
+inline int longest_other(const Shape& shape, int dim) {
+  int longest = -1;
   for (int i = 0; i < shape.size(); ++i)
-    if (i != dim && (widest < 0 || shape[i] > shape[widest])) widest = i;
-  return widest;
+    if (i != dim && (longest < 0 || shape[i] > shape[longest])) longest = i;
+  return longest;
 }
 
 template <class F>
 void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& f) {
-  const int across = widest_other(shape, dim);
+  const int across = longest_other(shape, dim);
   if (numel(shape) == 0) return;
   if (across < 0) return for_lanes(shape, whole, dim, -1, 0, 0, f);
   const int64_t per_position = numel(shape) / shape[across];
@@ -170,7 +170,5 @@ void visit_word(DType type, F&& f) {
       return f(static_cast<PairOfWords*>(nullptr));
   }
 }
-
-std::span<const Op* const> embedding_ops();  // embedding_bag.cpp
 
 }  // namespace lunagrad

@@ -211,7 +211,7 @@ const Op kCdist{
     .compose = cdist_compose,
     .half_through_f32 = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {cdist_flops, "2 for each pair of elements, 3 if p is neither 1 nor 2"},
     .examples = {
         {.inputs = {{{3, 2}}, {{4, 2}}}, .types = OpExample::Types::floating},

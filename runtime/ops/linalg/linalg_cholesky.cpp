@@ -79,7 +79,7 @@ const Op kCholesky{
     .complex = true,
     .judges_values = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {cholesky_flops, "n^3 / 3 for each matrix"},
     .examples = {
         {.inputs = {{{3, 1, 1}, 0.5, 4}}, .types = OpExample::Types::floating},
@@ -120,7 +120,7 @@ const Op kCholeskyEx{
     .complex = true,
     .judges_values = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {cholesky_flops, "n^3 / 3 for each matrix"},
     .examples = {{.inputs = {{{3, 1, 1}, 0.5, 4}}, .types = OpExample::Types::floating},
                  {.inputs = {{{2, 1, 1}, 0.5, 4}}, .params = {true}, .types = OpExample::Types::floating},

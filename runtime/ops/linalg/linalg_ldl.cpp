@@ -56,7 +56,7 @@ const Op kLdlFactorEx{
     .complex = true,
     .judges_values = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {ldl_flops, "n^3 / 3 for each matrix"},
     .examples = {
         {.inputs = {{{3, 3}}}, .types = kFloating},
@@ -135,7 +135,7 @@ const Op kSolve{.name = "_linalg.ldl_solve",
                 .complex = true,
                 .judges_values = true,
                 .family = OpFamily::linear_algebra,
-                .autocast = AutocastPolicy::wide,
+                .autocast = AutocastPolicy::f32,
                 .flops = {solve_flops, "2 n^2 for each column of B"}};
 
 Operands ldl_solve_compose(const Call& call) {

@@ -60,7 +60,7 @@ const Op kInv{.name = "linalg.inv",
               .complex = true,
               .judges_values = true,
               .family = OpFamily::linear_algebra,
-              .autocast = AutocastPolicy::wide,
+              .autocast = AutocastPolicy::f32,
               .flops = {cube_flops, "2 n^3 for each matrix"},
               .examples = {{.inputs = {{{1, 1}, 0.5, 2}}, .types = OpExample::Types::floating},
                            {.inputs = {{{3, 1, 1}, 0.5, 2}}, .types = OpExample::Types::floating},
@@ -169,7 +169,7 @@ const Op kSolveMatrices{.name = "_linalg.solve",
                         .complex = true,
                         .judges_values = true,
                         .family = OpFamily::linear_algebra,
-                        .autocast = AutocastPolicy::wide,
+                        .autocast = AutocastPolicy::f32,
                         .flops = {system_flops, "2/3 n^3 for each matrix and 2 n^2 for each column of B"}};
 
 Operands solve_compose(const Call& call) {
@@ -252,7 +252,7 @@ const Op kSolveTriangular{
     .complex = true,
     .judges_values = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {triangular_flops, "n^2 for each column of B"},
     .examples = {
         {.inputs = {{{3, 3}, 0.5, 1.5}, {{3, 2}}}, .params = {true}, .types = OpExample::Types::floating},

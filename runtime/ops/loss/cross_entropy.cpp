@@ -20,7 +20,7 @@ namespace {
 
 // The dtype of a loss of operands of this dtype. Under autocast losses are f32, and no operand has to be
 // cast.
-DType loss_type(DType type) { return context().autocast ? computed_in(type) : type; }
+DType loss_type(DType type) { return context().autocast ? accumulate_type(type) : type; }
 
 // --- cross_entropy ---
 
@@ -84,7 +84,7 @@ struct Labelled {
 void fused_shape(Call& call) {
   const Tensor& input = call.input(0);
   const Shape rows = rows_of(input.shape());
-  const DType type = computed_in(input.dtype());
+  const DType type = accumulate_type(input.dtype());
   call.emit(reduction_of(call, kReductionAt) == Reduction::none ? rows : Shape{}, type);
   call.emit(rows, type);
 }
@@ -213,7 +213,7 @@ LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor&
   const int dim = class_dim(log_p.shape());
   const Tensor counts = ne(target, Tensor::number(ignored));
   const Tensor labels = where(counts, to(target, DType::i64), Tensor::number(int64_t(0)));
-  const DType type = computed_in(log_p.dtype());
+  const DType type = accumulate_type(log_p.dtype());
   Tensor weight = ones(target.shape(), type, log_p.device());
   if (class_weight.defined())
     weight = reshape(index_select(class_weight, 0, reshape(labels, {labels.numel()})), labels.shape());
@@ -225,9 +225,9 @@ LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor&
 Operands fused_compose(const Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
   if (is_16bit_float(input.dtype())) {
-    Operands widened = call.in;
-    widened[0] = to(input, DType::f32);
-    return apply(*call.op, widened, call.params);
+    Operands upcast = call.in;
+    upcast[0] = to(input, DType::f32);
+    return apply(*call.op, upcast, call.params);
   }
   const int dim = class_dim(input.shape());
   const double smoothing = call.real(kSmoothingAt);
@@ -317,12 +317,12 @@ Operands cross_entropy_compose(const Call& call) {
   const DType type = input.dtype();
   if (is_floating(call.input(1).dtype())) {
     if (loss_type(type) == type) return {with_probabilities(call)};
-    Call widened = call;
-    for (Tensor& x : widened.in)
+    Call upcast = call;
+    for (Tensor& x : upcast.in)
       if (x.defined() && is_16bit_float(x.dtype())) x = to(x, DType::f32);
-    return {with_probabilities(widened)};
+    return {with_probabilities(upcast)};
   }
-  const Tensor weight = call.has(2) ? to(call.input(2), computed_in(type)) : Tensor();
+  const Tensor weight = call.has(2) ? to(call.input(2), accumulate_type(type)) : Tensor();
   return {to(apply1(kFused, {input, call.input(1), weight}, call.params), loss_type(type))};
 }
 const Op kCrossEntropy{.name = "cross_entropy",
@@ -360,7 +360,7 @@ const Op kNllGrad{.name = "_nll_loss_grad",
 // The loss, and for a mean the total weight of the rows.
 void fused_nll_shape(Call& call) {
   const Tensor &log_p = call.input(0), &target = call.input(1);
-  const DType type = computed_in(log_p.dtype());
+  const DType type = accumulate_type(log_p.dtype());
   call.emit(reduction_of(call, 1) == Reduction::none ? target.shape() : Shape{}, type);
   call.emit(reduction_of(call, 1) == Reduction::mean ? Shape{} : Shape{0}, type);
 }
@@ -404,7 +404,7 @@ Operands nll_compose(const Call& call) {
     return {to(apply1(kFusedNll, {log_p, target, {}}, call.params), loss_type(log_p.dtype()))};
   const Tensor& weight = call.input(2);
   const DType type = promote(log_p.dtype(), weight.dtype());
-  return {to(apply1(kFusedNll, {log_p, target, to(weight, computed_in(weight.dtype()))}, call.params),
+  return {to(apply1(kFusedNll, {log_p, target, to(weight, accumulate_type(weight.dtype()))}, call.params),
              loss_type(type))};
 }
 const Op kNllLoss{.name = "nll_loss",

@@ -304,7 +304,7 @@ const Op kCtcLoss{
     .compose = ctc_loss_compose,
     .integer_inputs = 0b1110,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 }  // namespace
 

@@ -72,8 +72,8 @@ void mse_grad_shape(Call& call) {
   call.emit(call.input(1).shape(), promote(call.input(1).dtype(), call.input(2).dtype()));
 }
 Operands mse_grad_compose(const Call& call) {
-  const auto wide = [&](int i) { return to(call.input(i), computed_in(call.input(i).dtype())); };
-  return {to(call.input(0) * (wide(1) - wide(2)), promote(call.input(1).dtype(), call.input(2).dtype()))};
+  const auto upcast = [&](int i) { return to(call.input(i), accumulate_type(call.input(i).dtype())); };
+  return {to(call.input(0) * (upcast(1) - upcast(2)), promote(call.input(1).dtype(), call.input(2).dtype()))};
 }
 const Op kMseGrad{.name = "_mse_loss_grad",
                   .doc = "grad (input - target).",
@@ -84,7 +84,7 @@ const Op kMseGrad{.name = "_mse_loss_grad",
                   .flops = {for_input<2, 1>, "2 for each element of the input: difference, product"}};
 void mse_vjp(Backward& b) {
   const double scale = Reduction(b.integer(0)) == Reduction::mean ? 2 / double(numel(b.shape(0))) : 2;
-  const Tensor g = to(b.grad(), computed_in(b.grad().dtype())) * scale;
+  const Tensor g = to(b.grad(), accumulate_type(b.grad().dtype())) * scale;
   Call call;
   call.op = &kMseGrad;
   call.in = {g, b.input(0), b.input(1)};
@@ -106,7 +106,7 @@ const Op kMseLoss{.name = "mse_loss",
                   .reads = {{.inputs = 3}},
                   .half_through_f32 = true,
                   .family = OpFamily::loss,
-                  .autocast = AutocastPolicy::wide,
+                  .autocast = AutocastPolicy::f32,
                   .flops = {mse_flops, "2 for each element of the input, 3 with a reduction"}};
 
 // --- compositions ---
@@ -121,7 +121,7 @@ const Op kL1Loss{.name = "l1_loss",
                  .params = {kReduction},
                  .compose = l1_compose,
                  .family = OpFamily::loss,
-                 .autocast = AutocastPolicy::wide};
+                 .autocast = AutocastPolicy::f32};
 
 Operands huber_compose(const Call& call) {
   need_same_shape("huber_loss", call.input(0), call.input(1));
@@ -135,7 +135,7 @@ const Op kHuberLoss{
     .params = {kReduction, {"delta", ParamKind::real, 1.0}},
     .compose = huber_compose,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 Operands smooth_l1_compose(const Call& call) {
   need_same_shape("smooth_l1_loss", call.input(0), call.input(1));
@@ -152,7 +152,7 @@ const Op kSmoothL1Loss{
     .params = {kReduction, {"beta", ParamKind::real, 1.0}},
     .compose = smooth_l1_compose,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 // The logarithms are at least -100, as in PyTorch, so that an exact 0 or 1 costs 100 instead of infinity.
 Operands bce_compose(const Call& call) {
@@ -167,7 +167,7 @@ const Op kBceLoss{.name = "binary_cross_entropy",
                   .params = {kReduction},
                   .compose = bce_compose,
                   .family = OpFamily::loss,
-                  .autocast = AutocastPolicy::wide};
+                  .autocast = AutocastPolicy::f32};
 
 // With pos_weight q the logarithm in (1 - t) x - log sigmoid(x) is multiplied by 1 + (q - 1) t.
 Operands bce_logits_compose(const Call& call) {
@@ -184,7 +184,7 @@ const Op kBceLogitsLoss{.name = "binary_cross_entropy_with_logits",
                         .params = {kReduction},
                         .compose = bce_logits_compose,
                         .family = OpFamily::loss,
-                        .autocast = AutocastPolicy::wide};
+                        .autocast = AutocastPolicy::f32};
 
 // --- kl_div ---
 
@@ -205,7 +205,7 @@ const Op kKlDiv{
                {"log_target", ParamKind::boolean, false}},
     .compose = kl_div_compose,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 // --- likelihoods of counts and of normal variables ---
 
@@ -231,7 +231,7 @@ const Op kPoissonNllLoss{
                kReduction},
     .compose = poisson_compose,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 // (log v + (x - t)^2 / v) / 2 with v the variance, at least eps; `full` adds log(2 pi) / 2.
 Operands gaussian_compose(const Call& call) {
@@ -253,7 +253,7 @@ const Op kGaussianNllLoss{
     .params = {{"full", ParamKind::boolean, false}, {"eps", ParamKind::real, 1e-6}, kReduction},
     .compose = gaussian_compose,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 }  // namespace
 

@@ -23,7 +23,6 @@ inline Tensor reduced(const Tensor& loss, Reduction reduction) {
 }
 
 // The type in which a loss of operands of this type is computed.
-inline DType computed_in(DType type) { return is_16bit_float(type) ? DType::f32 : type; }
 
 std::span<const Op* const> class_loss_ops();  // cross_entropy and nll_loss (cross_entropy.cpp)
 

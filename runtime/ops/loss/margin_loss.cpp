@@ -16,8 +16,8 @@ namespace {
 Tensor at_least(const Tensor& x, double least) { return clamp(x, least, INFINITY); }
 
 // The small numbers that keep roots away from 0 cannot be represented in 16 bits.
-Tensor widened(const Tensor& x) { return is_16bit_float(x.dtype()) ? to(x, DType::f32) : x; }
-Tensor narrowed(const Tensor& result, const Tensor& a, const Tensor& b) {
+Tensor upcast(const Tensor& x) { return to(x, accumulate_type(x.dtype())); }
+Tensor cast_back(const Tensor& result, const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   return is_16bit_float(dtype) ? to(result, dtype) : result;
 }
@@ -30,9 +30,9 @@ Operands cosine_similarity_compose(const Call& call) {
   const double eps = call.real(1);
   const DType type = promote(a.dtype(), b.dtype());
   if (!is_floating(type)) fail("cosine_similarity: a floating type is needed (got ", type, ")");
-  const DType wide = is_16bit_float(type) ? DType::f32 : type;
-  const Tensor x = expand(to(a, wide), shape), y = expand(to(b, wide), shape);
-  return {narrowed(sum(unit(x, dim, eps) * unit(y, dim, eps), {dim}), a, b)};
+  const DType computed = accumulate_type(type);
+  const Tensor x = expand(to(a, computed), shape), y = expand(to(b, computed), shape);
+  return {cast_back(sum(unit(x, dim, eps) * unit(y, dim, eps), {dim}), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
                            .doc = "x1 x2 / (|x1| |x2|) along dim, each norm at least eps.",
@@ -40,15 +40,15 @@ const Op kCosineSimilarity{.name = "cosine_similarity",
                            .params = {{"dim", ParamKind::dim, 1}, {"eps", ParamKind::real, 1e-8}},
                            .compose = cosine_similarity_compose,
                            .family = OpFamily::reduction,
-                           .autocast = AutocastPolicy::wide};
+                           .autocast = AutocastPolicy::f32};
 
 // |x1 - x2 + eps|_p along the last dim, as in PyTorch.
 Operands pairwise_distance_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   if (broadcast_shapes("pairwise_distance", a.shape(), b.shape()).empty())
     fail("pairwise_distance: vectors along the last dim are needed (got two scalars)");
-  const Tensor difference = widened(a) - widened(b) + call.real(1);
-  return {narrowed(norm(difference, call.real(0), {-1}, call.flag(2)), a, b)};
+  const Tensor difference = upcast(a) - upcast(b) + call.real(1);
+  return {cast_back(norm(difference, call.real(0), {-1}, call.flag(2)), a, b)};
 }
 const Op kPairwiseDistance{
     .name = "pairwise_distance",
@@ -91,7 +91,7 @@ const Op kPdist{
     .params = {{"p", ParamKind::real, 2.0}},
     .compose = pdist_compose,
     .family = OpFamily::reduction,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .examples = {{.inputs = {{.shape = {4, 3}}}, .types = OpExample::Types::floating},
                  {.inputs = {{.shape = {3, 2}}}, .params = {1.0}, .types = OpExample::Types::floating},
                  {.inputs = {{.shape = {3, 2}}}, .params = {3.0}, .types = OpExample::Types::floating},
@@ -102,7 +102,7 @@ const Op kPdist{
 Operands cosine_embedding_compose(const Call& call) {
   constexpr double kEps = 1e-12;
   const auto real = [](const Tensor& x) {
-    return is_floating(x.dtype()) ? widened(x) : to(x, default_dtype());
+    return is_floating(x.dtype()) ? upcast(x) : to(x, default_dtype());
   };
   const Tensor a = real(call.input(0)), b = real(call.input(1)), &target = call.input(2);
   need_same_shape("cosine_embedding_loss", a, b);
@@ -119,7 +119,7 @@ Operands cosine_embedding_compose(const Call& call) {
   const Tensor apart =
       where(eq(target, Tensor::number(int64_t(-1))), at_least(cosine - call.real(0), 0), zero);
   const Tensor loss = where(eq(target, Tensor::number(int64_t(1))), 1.0 - cosine, apart);
-  return {narrowed(reduced(loss, reduction_of(call, 1)), call.input(0), call.input(1))};
+  return {cast_back(reduced(loss, reduction_of(call, 1)), call.input(0), call.input(1))};
 }
 const Op kCosineEmbeddingLoss{
     .name = "cosine_embedding_loss",
@@ -128,7 +128,7 @@ const Op kCosineEmbeddingLoss{
     .params = {{"margin", ParamKind::real, 0.0}, kReduction},
     .compose = cosine_embedding_compose,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 // |x - y + eps|_p along the last dim, as in PyTorch.
 Tensor distance(const Tensor& x, const Tensor& y, double p, double eps) { return norm(x - y + eps, p, {-1}); }
@@ -154,7 +154,7 @@ const Op kTripletMarginLoss{.name = "triplet_margin_loss",
                                        kReduction},
                             .compose = triplet_margin_compose,
                             .family = OpFamily::loss,
-                            .autocast = AutocastPolicy::wide};
+                            .autocast = AutocastPolicy::f32};
 
 Operands margin_ranking_compose(const Call& call) {
   need_same_shape("margin_ranking_loss", call.input(0), call.input(1));
@@ -168,7 +168,7 @@ const Op kMarginRankingLoss{.name = "margin_ranking_loss",
                             .params = {{"margin", ParamKind::real, 0.0}, kReduction},
                             .compose = margin_ranking_compose,
                             .family = OpFamily::loss,
-                            .autocast = AutocastPolicy::wide};
+                            .autocast = AutocastPolicy::f32};
 
 Operands hinge_embedding_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
@@ -186,7 +186,7 @@ const Op kHingeEmbeddingLoss{.name = "hinge_embedding_loss",
                              .params = {{"margin", ParamKind::real, 1.0}, kReduction},
                              .compose = hinge_embedding_compose,
                              .family = OpFamily::loss,
-                             .autocast = AutocastPolicy::wide};
+                             .autocast = AutocastPolicy::f32};
 
 Operands soft_margin_compose(const Call& call) {
   need_same_shape("soft_margin_loss", call.input(0), call.input(1));
@@ -198,7 +198,7 @@ const Op kSoftMarginLoss{.name = "soft_margin_loss",
                          .params = {kReduction},
                          .compose = soft_margin_compose,
                          .family = OpFamily::loss,
-                         .autocast = AutocastPolicy::wide};
+                         .autocast = AutocastPolicy::f32};
 
 // --- classes against each other ---
 
@@ -220,7 +220,7 @@ Classes classes_of(const Call& call, bool several) {
     fail(name, ": input of shape ", x.shape(), " needs a target of shape ", wanted, " (got ", target.shape(),
          ")");
   if (count == 0) fail(name, ": there are no classes in input of shape ", x.shape());
-  return {reshape(widened(x), {items, count}), reshape(target, several ? Shape{items, count} : Shape{items}),
+  return {reshape(upcast(x), {items, count}), reshape(target, several ? Shape{items, count} : Shape{items}),
           count};
 }
 Tensor reduced_items(const Tensor& loss, const Call& call, int at) {
@@ -261,7 +261,7 @@ const Op kMultiMarginLoss{
     .compose = multi_margin_compose,
     .integer_inputs = 2,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .order = {"input", "target", "p", "margin", "weight", "reduction"},
     .examples = {{.inputs = {{.shape = {3, 4}}, label({3}, 4), {.kind = ExampleOperand::Kind::absent}},
                   .types = OpExample::Types::floating},
@@ -307,7 +307,7 @@ const Op kMultilabelMarginLoss{
     .compose = multilabel_margin_compose,
     .integer_inputs = 2,
     .family = OpFamily::loss,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .examples = {{.inputs = {{.shape = {3, 4}},
                              {.shape = {3, 4}, .low = -1, .high = 4, .kind = ExampleOperand::Kind::index}},
                   .types = OpExample::Types::floating},

@@ -157,7 +157,7 @@ void attention_shape(Call& call) {
   shape[shape.size() - 1] = call.input(kValue).size(-1);
   call.emit(laid_out(shape, call.flag(kInnerHeads)), q.dtype());
   shape.erase(shape.size() - 1);
-  call.emit(shape, is_16bit_float(q.dtype()) ? DType::f32 : q.dtype());
+  call.emit(shape, accumulate_type(q.dtype()));
 }
 
 void attention_cpu(const Call& call) {
@@ -426,9 +426,9 @@ Operands attention_in_fours(Call call) {
 Operands attention_compose(const Call& call) {
   const Tensor &q = call.input(kQuery), &v = call.input(kValue);
   if (is_16bit_float(q.dtype())) {
-    Call wide = call;
-    for (const int i : {kQuery, kKey, kValue}) wide.in[size_t(i)] = to(call.input(i), DType::f32);
-    const Operands made = attention_compose(wide);
+    Call upcast = call;
+    for (const int i : {kQuery, kKey, kValue}) upcast.in[size_t(i)] = to(call.input(i), DType::f32);
+    const Operands made = attention_compose(upcast);
     return {to(made[0], q.dtype()), made[1]};
   }
   if (!q.device().is_cpu() && (q.size(-1) % 4 != 0 || v.size(-1) % 4 != 0)) return attention_in_fours(call);
@@ -571,7 +571,7 @@ const Op kPublic{.name = "scaled_dot_product_attention",
                             {.name = "softcap", .kind = ParamKind::real, .optional = true}},
                  .compose = public_compose,
                  .family = OpFamily::linear_algebra,
-                 .autocast = AutocastPolicy::narrow};
+                 .autocast = AutocastPolicy::lower_precision};
 
 }  // namespace
 

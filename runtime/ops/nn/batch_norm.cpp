@@ -42,26 +42,23 @@ std::vector<T> values_of(const Tensor& x, int64_t count, T absent) {
   return values;
 }
 
-// The type of the statistics, the weights and their gradients.
-DType wide_type(DType input) { return is_16bit_float(input) ? DType::f32 : input; }
-
 void convert(const Tensor& from, Tensor to) {
   copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(), from.shape());
 }
 
 // Runs a kernel on f32 copies of the 16-bit operands and results.
 void in_f32(const Call& call, void (*kernel)(const Call&)) {
-  Call wide = call;
-  for (Tensor& x : wide.in) {
+  Call upcast = call;
+  for (Tensor& x : upcast.in) {
     if (!x.defined() || !is_16bit_float(x.dtype())) continue;
-    const Tensor narrow = std::exchange(x, Tensor::empty(x.shape(), DType::f32));
-    convert(narrow, x);
+    const Tensor given = std::exchange(x, Tensor::empty(x.shape(), DType::f32));
+    convert(given, x);
   }
-  for (Tensor& y : wide.out)
+  for (Tensor& y : upcast.out)
     if (is_16bit_float(y.dtype())) y = Tensor::empty(y.shape(), DType::f32);
-  kernel(wide);
+  kernel(upcast);
   for (size_t i = 0; i < call.out.size(); ++i)
-    if (is_16bit_float(call.out[i].dtype())) convert(wide.out[i], call.out[i]);
+    if (is_16bit_float(call.out[i].dtype())) convert(upcast.out[i], call.out[i]);
 }
 
 template <class F>
@@ -92,7 +89,7 @@ void write_normalized(const Channels& c, int64_t first, int64_t end, const T* x,
 void train_shape(Call& call) {
   const Tensor& x = call.input(0);
   call.emit(x.shape(), x.dtype());
-  for (int i = 0; i < 3; ++i) call.emit({x.size(1)}, wide_type(x.dtype()));
+  for (int i = 0; i < 3; ++i) call.emit({x.size(1)}, accumulate_type(x.dtype()));
 }
 
 // A channel whose squares are out of range (cpu/range.h).
@@ -223,7 +220,7 @@ void scaled_gradient(const ScaledChannel<T>& channel, const T* g, const T* x, T 
 void grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   call.emit(call.flag(kInputWanted) ? x.shape() : Shape{0}, x.dtype());
-  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, wide_type(x.dtype()));
+  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, accumulate_type(x.dtype()));
 }
 
 void grad_cpu(const Call& call) {
@@ -337,7 +334,7 @@ Tensor scaled(const Tensor& centred, Tensor scale, const Call& call, int weight,
 
 Operands train_compose(const Call& call) {
   const DType type = call.input(0).dtype();
-  const Tensor x = to(call.input(0), wide_type(type));
+  const Tensor x = to(call.input(0), accumulate_type(type));
   Dims dims{0};
   for (int d = 2; d < x.ndim(); ++d) dims.push_back(d);
   const double eps = call.real(0);
@@ -352,7 +349,7 @@ Operands train_compose(const Call& call) {
 
 Operands eval_compose(const Call& call) {
   const DType type = call.input(0).dtype();
-  const Tensor x = to(call.input(0), wide_type(type));
+  const Tensor x = to(call.input(0), accumulate_type(type));
   const Tensor scale = rsqrt(over_channels(call.input(2), x) + call.real(0));
   return {to(scaled(x - over_channels(call.input(1), x), scale, call, 3, 4), type)};
 }
@@ -414,18 +411,18 @@ Operands batch_norm_compose(const Call& call) {
   const Tensor& x = call.input(kX);
   const bool training = call.flag(0);
   const double momentum = call.real(1);
-  const DType wide = wide_type(x.dtype());
-  const auto widened = [&](int i) { return call.has(i) ? to(call.input(i), wide) : Tensor(); };
+  const DType type = accumulate_type(x.dtype());
+  const auto upcast = [&](int i) { return call.has(i) ? to(call.input(i), type) : Tensor(); };
   if (!training) {
     if (!call.has(kRunningMean) || !call.has(kRunningVar))
       fail("batch_norm: running_mean and running_var are needed when training is false");
-    return {apply1(kEval, {x, widened(kRunningMean), widened(kRunningVar), widened(kWeight), widened(kBias)},
+    return {apply1(kEval, {x, upcast(kRunningMean), upcast(kRunningVar), upcast(kWeight), upcast(kBias)},
                    {call.params[2]})};
   }
   const int64_t count = x.size(1) ? x.numel() / x.size(1) : 0;
   if (count == 1)
     fail("batch_norm: in training each channel needs more than one value (got shape ", x.shape(), ")");
-  const Operands results = apply(kTrain, {x, widened(kWeight), widened(kBias)}, {call.params[2]});
+  const Operands results = apply(kTrain, {x, upcast(kWeight), upcast(kBias)}, {call.params[2]});
   if (count > 0 && !(context().checkpoint && context().checkpoint->recomputing())) {
     const NoGrad off;
     if (call.has(kRunningMean)) move(call.input(kRunningMean), results[1], momentum);

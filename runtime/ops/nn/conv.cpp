@@ -11,10 +11,10 @@
 #include "runtime/ops/elementwise/activation.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/half_ops.h"
 #include "runtime/ops/nn/conv_geometry.h"
 #include "runtime/ops/nn/cpu/bf16_conv.h"
 #include "runtime/ops/nn/window_limits.h"
-#include "runtime/ops/products/half_ops.h"
 
 namespace lunagrad {
 namespace {
@@ -401,7 +401,7 @@ const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
                           .half_through_f32 = true,
                           .complex = true,
                           .family = OpFamily::linear_algebra,
-                          .autocast = AutocastPolicy::narrow,
+                          .autocast = AutocastPolicy::lower_precision,
                           .flops = {conv_flops, "2 x elements of the result x elements of one filter"}};
 template <int dims>
 const Op Conv<dims>::grad_input{
@@ -448,7 +448,7 @@ const Op Conv<dims>::transposed{
     .half_through_f32 = true,
     .complex = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::narrow,
+    .autocast = AutocastPolicy::lower_precision,
     .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"},
     .examples = transposed_examples(dims)};
 

@@ -239,7 +239,7 @@ const Op kGroupNorm{.name = "group_norm",
                     .compose = group_norm_compose,
                     .half_through_f32 = true,
                     .family = OpFamily::normalization,
-                    .autocast = AutocastPolicy::wide,
+                    .autocast = AutocastPolicy::f32,
                     .flops = {group_norm_flops,
                               "5 for each element of the result (mean, difference, square and its sum, "
                               "product), and 1 each for weight and bias"},

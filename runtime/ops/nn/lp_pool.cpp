@@ -96,7 +96,7 @@ Operands lp_pool_compose(const Call& call) {
   const auto axes = window_axes(call, dims, given.shape(),
                                 {call.list(1), call.params[2], Dims{0}, Dims{1}, call.flag(3), true});
   const LpPool<dims> pool{call, p, double(axes[0].kernel) * double(axes[1].kernel) * double(axes[2].kernel)};
-  const Tensor x = is_16bit_float(given.dtype()) ? to(given, DType::f32) : given;
+  const Tensor x = to(given, accumulate_type(given.dtype()));
   const Tensor sums = pool.sums(x);
   const auto plain = [&]() -> Operands { return {to(pool.roots(sums), given.dtype())}; };
   if (!(p > 0) || !std::isfinite(p)) return plain();

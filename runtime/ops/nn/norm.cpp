@@ -222,7 +222,7 @@ const Op kLayerNorm{
     .compose = layer_norm_compose,
     .half_through_f32 = true,
     .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {layer_norm_flops,
               "5 for each element of the result (mean, difference, square and its sum, product), and 1 each "
               "for weight and bias"},
@@ -269,7 +269,7 @@ const Op kRmsNorm{
     .compose = rms_norm_compose,
     .half_through_f32 = true,
     .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {rms_norm_flops,
               "3 for each element of the result (square and its sum, product), and 1 for the weight"},
     .order = {"input", "normalized_shape", "weight", "eps"}};
@@ -298,7 +298,7 @@ Operands local_response_compose(const Call& call) {
   if (size < 1 || size > (int64_t(1) << 31))
     fail("local_response_norm: size must be 1 to 2147483648 (got ", size, ")");
   if (x.numel() == 0) return {x};
-  const Tensor wide = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
+  const Tensor upcast = to(x, accumulate_type(x.dtype()));
   const double alpha = call.real(1), beta = call.real(2), k = call.real(3);
   // A window spans no more channels than there are.
   const int64_t before = size / 2, after = (size - 1) / 2, most = x.size(1) - 1;
@@ -311,14 +311,14 @@ Operands local_response_compose(const Call& call) {
                                     false, true, std::optional<int64_t>(size));
     return reshape(means, x.shape()) * alpha + added;
   };
-  const Tensor power = Tensor::number(beta), plain = base(wide, k);
-  if (surely_finite(plain)) return {to(wide / pow(plain, power), x.dtype())};
+  const Tensor power = Tensor::number(beta), plain = base(upcast, k);
+  if (surely_finite(plain)) return {to(upcast / pow(plain, power), x.dtype())};
   // Where the squares are too large, the same with elements times 2^-e: (x 2^-e) / (base 2^-2e)^beta, times
   // 2^(e - 2 e beta).
-  const int e = wide.dtype() == DType::f64 ? 520 : 70;
-  const Tensor small = wide * std::ldexp(1.0, -e), again = base(small, k * std::ldexp(1.0, -2 * e));
+  const int e = upcast.dtype() == DType::f64 ? 520 : 70;
+  const Tensor small = upcast * std::ldexp(1.0, -e), again = base(small, k * std::ldexp(1.0, -2 * e));
   const Tensor finite = isfinite(plain), one = Tensor::number(1.0);
-  const Tensor ordinary = wide / pow(where(finite, plain, one), power);
+  const Tensor ordinary = upcast / pow(where(finite, plain, one), power);
   const Tensor large = small / pow(where(finite, one, again), power) * std::exp2(e - 2 * e * beta);
   return {to(where(finite, ordinary, large), x.dtype())};
 }
@@ -332,7 +332,7 @@ const Op kLocalResponseNorm{
                {"k", ParamKind::real, 1.0}},
     .compose = local_response_compose,
     .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .examples = {{.inputs = {{.shape = {2, 5, 3}}},
                   .params = {3, 0.5, 0.75, 1.0},
                   .types = OpExample::Types::floating},
@@ -441,7 +441,7 @@ const Op kNormalize{
     .params = {{"p", ParamKind::real, 2.0}, {"dim", ParamKind::dim, 1}, {"eps", ParamKind::real, 1e-12}},
     .compose = normalize_compose,
     .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide};
+    .autocast = AutocastPolicy::f32};
 
 }  // namespace
 

@@ -195,9 +195,9 @@ Operands avg_pool3d_compose(const Call& call) {
   const uint64_t size = divisor.i < 0 ? 0 - uint64_t(divisor.i) : uint64_t(divisor.i);
   const std::optional<int64_t> part =
       divisor.present() ? std::optional(int64_t(std::bit_floor(std::min(size, kMost)))) : none;
-  const Tensor wide = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
+  const Tensor upcast = to(x, accumulate_type(x.dtype()));
   const Tensor slice =
-      avg_pool2d(slices(wide), of_slice(axes, &WindowAxis::kernel), of_slice(axes, &WindowAxis::stride),
+      avg_pool2d(slices(upcast), of_slice(axes, &WindowAxis::kernel), of_slice(axes, &WindowAxis::stride),
                  of_slice(axes, &WindowAxis::padding), ceil, padded, part);
   const Tensor rows = avg_pool2d(as_rows(slice, x.shape()), of_depth(axes, &WindowAxis::kernel, 1),
                                  of_depth(axes, &WindowAxis::stride, 1),
@@ -313,8 +313,8 @@ Operands adaptive_avg_pool3d_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const PoolSizes size = adaptive_sizes(call);
   if (is_empty(size)) return {empty_volume(x, size)};
-  const Tensor wide = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
-  const Tensor slice = adaptive_avg_pool2d(slices(wide), {size[1], size[2]});
+  const Tensor upcast = to(x, accumulate_type(x.dtype()));
+  const Tensor slice = adaptive_avg_pool2d(slices(upcast), {size[1], size[2]});
   const Tensor rows = adaptive_avg_pool2d(as_rows(slice, x.shape()), {size[0], size[1] * size[2]});
   return {to(as_volume(rows, x.shape(), slice), x.dtype())};
 }

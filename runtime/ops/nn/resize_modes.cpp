@@ -146,7 +146,7 @@ Operands interpolate_compose(const Call& call) {
     for (int i = 0; i < dims; ++i) size.push_back(axis_of(call, x, i).out);
     return {apply1(*pools[dims - 1], {x}, {size})};
   }
-  Tensor y = is_16bit_float(x.dtype()) ? to(x, DType::f32) : x;
+  Tensor y = to(x, accumulate_type(x.dtype()));
   const bool blends = mode != int64_t(Interpolation::nearest) && mode != kNearestExact;
   for (int i = dims - 1; i >= 0; --i) {
     const Axis axis = axis_of(call, x, i);

@@ -109,7 +109,7 @@ Op network_op(const char* doc) {
                      {"batch_first", ParamKind::boolean, false}},
           .compose = compose_network<cell>,
           .family = OpFamily::linear_algebra,
-          .autocast = AutocastPolicy::narrow};
+          .autocast = AutocastPolicy::lower_precision};
 }
 const Op kRnnTanh = network_op<Cell::tanh>("Layers of h = tanh(W x + b + U h + d) over a sequence.");
 const Op kRnnRelu = network_op<Cell::relu>("Layers of h = relu(W x + b + U h + d) over a sequence.");
@@ -160,7 +160,7 @@ Op cell_op(const char* name, const char* doc) {
           .inputs = inputs,
           .compose = compose_cell<cell>,
           .family = OpFamily::linear_algebra,
-          .autocast = AutocastPolicy::narrow};
+          .autocast = AutocastPolicy::lower_precision};
 }
 const Op kRnnTanhCell = cell_op<Cell::tanh>("rnn_tanh_cell", "One step of rnn_tanh: the state after it.");
 const Op kRnnReluCell = cell_op<Cell::relu>("rnn_relu_cell", "One step of rnn_relu: the state after it.");

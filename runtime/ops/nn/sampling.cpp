@@ -60,8 +60,8 @@ struct Images {
         within = within.defined() ? logical_and(within, good) : good;
       }
     }
-    const Shape wide{flat.size(0), flat.size(1), place.size(1)};
-    const Tensor values = gather(flat, 2, expand(unsqueeze(place, 1), wide));
+    const Shape shape{flat.size(0), flat.size(1), place.size(1)};
+    const Tensor values = gather(flat, 2, expand(unsqueeze(place, 1), shape));
     return within.defined() ? where(unsqueeze(within, 1), values, number(0.0)) : values;
   }
 };
@@ -147,7 +147,7 @@ Operands grid_sample_compose(const Call& call) {
   const int64_t mode = call.integer(kMode);
   check_sampling(x, grid, mode);
   const int n = x.ndim();
-  const DType wide = is_16bit_float(x.dtype()) ? DType::f32 : x.dtype();
+  const DType type = accumulate_type(x.dtype());
   int64_t elements = 1, places = 1;
   Shape shape = x.shape();
   for (int d = 2; d < n; ++d) {
@@ -156,14 +156,14 @@ Operands grid_sample_compose(const Call& call) {
     shape[d] = grid.size(d - 1);
   }
   if (numel(shape) == 0 || places == 0) return {zeros(shape, x.dtype(), x.device())};
-  Images images{to(reshape(x, {x.size(0), x.size(1), elements}), wide),
+  Images images{to(reshape(x, {x.size(0), x.size(1), elements}), type),
                 call.integer(kPaddingMode),
                 call.flag(kAlignCorners),
                 {}};
   std::vector<Tensor> at;
   for (int d = 0; d < n - 2; ++d) {
     images.sizes.push_back(x.size(n - 1 - d));
-    at.push_back(to(reshape(select(grid, n - 1, d), {x.size(0), places}), wide));
+    at.push_back(to(reshape(select(grid, n - 1, d), {x.size(0), places}), type));
   }
   const Tensor y = mode == kNearest ? sample_nearest(images, at)
                    : mode == kCubic ? sample_cubic(images, at)
@@ -207,7 +207,7 @@ const Op kGridSample{
                {"align_corners", ParamKind::boolean, false}},
     .compose = grid_sample_compose,
     .family = OpFamily::other,
-    .autocast = AutocastPolicy::widest,
+    .autocast = AutocastPolicy::promote,
     .examples = sample_examples()};
 
 // --- affine_grid ---
@@ -231,7 +231,7 @@ Operands affine_grid_compose(const Call& call) {
          theta.shape(), ")");
   for (int i = 0; i < size.size(); ++i)
     if (size[i] < 1) fail("affine_grid: sizes must be at least 1 (got ", size, ")");
-  const Tensor wide = is_16bit_float(theta.dtype()) ? to(theta, DType::f32) : theta;
+  const Tensor upcast = to(theta, accumulate_type(theta.dtype()));
   Shape spatial;
   for (int i = 2; i < size.size(); ++i) spatial.push_back(size[i]);
   numel(spatial);
@@ -241,11 +241,11 @@ Operands affine_grid_compose(const Call& call) {
     Shape column{size[0]}, along(dims + 2, 1);
     for (int i = 0; i < dims; ++i) column.push_back(1);
     column.push_back(dims);
-    Tensor part = reshape(select(wide, 2, axis), column);
+    Tensor part = reshape(select(upcast, 2, axis), column);
     if (axis < dims) {
       const int at = dims - axis;  // x is the last spatial dim
       along[at] = size[at + 1];
-      part = part * reshape(coordinates(size[at + 1], call.flag(1), wide), along);
+      part = part * reshape(coordinates(size[at + 1], call.flag(1), upcast), along);
     }
     y = plus(y, part);
   }
@@ -261,7 +261,7 @@ const Op kAffineGrid{
     .params = {{"size", ParamKind::integers, {}}, {"align_corners", ParamKind::boolean, false}},
     .compose = affine_grid_compose,
     .family = OpFamily::other,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .examples = {
         {.inputs = {{.shape = {2, 2, 3}}}, .params = {Dims{2, 3, 3, 4}}, .types = OpExample::Types::floating},
         {.inputs = {{.shape = {1, 3, 4}}},

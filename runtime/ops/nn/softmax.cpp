@@ -110,7 +110,7 @@ const Op kSoftmax{
     .reads = {{.outputs = 1}},
     .half_through_f32 = true,
     .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, quotient"}};
 
 // --- log_softmax: y = x - max - log sum exp(x - max), dx = g - exp(y) sum(g) ---
@@ -147,7 +147,7 @@ const Op kLogSoftmax{
     .reads = {{.outputs = 1}},
     .half_through_f32 = true,
     .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::f32,
     .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, difference"}};
 
 // --- both in another type ---

@@ -5,9 +5,9 @@
 #include "runtime/ops/elementwise/activation.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/half_ops.h"
 #include "runtime/ops/products/cpu/bf16_product.h"
 #include "runtime/ops/products/cpu/blas.h"
-#include "runtime/ops/products/half_ops.h"
 #include "runtime/ops/products/plus_scaled.h"
 
 namespace lunagrad {
@@ -100,11 +100,11 @@ Bf16Matrix bf16_matrix(const Tensor& x, const Side& s) {
 template <class T>
 void multiply_integers(int64_t items, const Shape& batch, const Side& a, const Dims& a_steps, const T* a_data,
                        const Side& b, const Dims& b_steps, const T* b_data, T* c) {
-  using Wide = uint64_t;
+  using Accumulate = uint64_t;
   const int64_t m = a.rows, k = a.columns, n = b.columns;
   const int64_t grain = std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k * n));
   parallel_for(items * m, grain, [&](int64_t begin, int64_t end) {
-    std::vector<Wide> row(static_cast<size_t>(n));
+    std::vector<Accumulate> row(static_cast<size_t>(n));
     for (int64_t at = begin; at < end; ++at) {
       int64_t item = at / m;
       const T* left = a_data + at % m * a.row_stride;
@@ -114,11 +114,11 @@ void multiply_integers(int64_t items, const Shape& batch, const Side& a, const D
         right += item % batch[d] * b_steps[d];
         item /= batch[d];
       }
-      std::fill(row.begin(), row.end(), Wide(0));
+      std::fill(row.begin(), row.end(), Accumulate(0));
       for (int64_t x = 0; x < k; ++x) {
-        const Wide factor = Wide(left[x * a.column_stride]);
+        const Accumulate factor = Accumulate(left[x * a.column_stride]);
         const T* values = right + x * b.row_stride;
-        for (int64_t j = 0; j < n; ++j) row[size_t(j)] += factor * Wide(values[j * b.column_stride]);
+        for (int64_t j = 0; j < n; ++j) row[size_t(j)] += factor * Accumulate(values[j * b.column_stride]);
       }
       for (int64_t j = 0; j < n; ++j) c[at * n + j] = T(row[size_t(j)]);
     }
@@ -268,7 +268,7 @@ const Op kMatmul{.name = "matmul",
                  .half_through_f32 = true,
                  .complex = true,
                  .family = OpFamily::linear_algebra,
-                 .autocast = AutocastPolicy::narrow,
+                 .autocast = AutocastPolicy::lower_precision,
                  .flops = {product_flops, "2 x elements of the result x length of the inner dim"}};
 
 // --- linear ---
@@ -361,7 +361,7 @@ const Op kLinear{
     .half_through_f32 = true,
     .complex = true,
     .family = OpFamily::linear_algebra,
-    .autocast = AutocastPolicy::narrow,
+    .autocast = AutocastPolicy::lower_precision,
     .flops = {product_flops, "2 x elements of the result x input features"}};
 
 // --- products under other names: matmul with a fixed number of dims ---
@@ -385,7 +385,7 @@ const Op kMm{.name = "mm",
              .inputs = {{"input"}, {"mat2"}},
              .compose = mm_compose,
              .family = OpFamily::linear_algebra,
-             .autocast = AutocastPolicy::narrow};
+             .autocast = AutocastPolicy::lower_precision};
 
 Operands bmm_compose(const Call& call) {
   require_dims(call, {3, 3});
@@ -398,7 +398,7 @@ const Op kBmm{.name = "bmm",
               .inputs = {{"input"}, {"mat2"}},
               .compose = bmm_compose,
               .family = OpFamily::linear_algebra,
-              .autocast = AutocastPolicy::narrow};
+              .autocast = AutocastPolicy::lower_precision};
 
 Operands mv_compose(const Call& call) {
   require_dims(call, {2, 1});
@@ -409,7 +409,7 @@ const Op kMv{.name = "mv",
              .inputs = {{"input"}, {"vec"}},
              .compose = mv_compose,
              .family = OpFamily::linear_algebra,
-             .autocast = AutocastPolicy::narrow};
+             .autocast = AutocastPolicy::lower_precision};
 
 Operands dot_compose(const Call& call) {
   require_dims(call, {1, 1});
@@ -440,7 +440,7 @@ const Op kAddmm{.name = "addmm",
                 .compose = addmm_compose,
                 .in_place = InPlaceForm::writes,
                 .family = OpFamily::linear_algebra,
-                .autocast = AutocastPolicy::narrow};
+                .autocast = AutocastPolicy::lower_precision};
 
 Operands baddbmm_compose(const Call& call) {
   const Tensor &input = call.input(0), &a = call.input(1), &b = call.input(2);
@@ -461,7 +461,7 @@ const Op kBaddbmm{.name = "baddbmm",
                   .compose = baddbmm_compose,
                   .in_place = InPlaceForm::writes,
                   .family = OpFamily::linear_algebra,
-                  .autocast = AutocastPolicy::narrow};
+                  .autocast = AutocastPolicy::lower_precision};
 
 Operands addbmm_compose(const Call& call) {
   const Tensor &input = call.input(0), &a = call.input(1), &b = call.input(2);
@@ -480,7 +480,7 @@ const Op kAddbmm{.name = "addbmm",
                  .compose = addbmm_compose,
                  .in_place = InPlaceForm::writes,
                  .family = OpFamily::linear_algebra,
-                 .autocast = AutocastPolicy::narrow,
+                 .autocast = AutocastPolicy::lower_precision,
                  .examples = {{.inputs = {{{2, 4}}, {{3, 2, 3}}, {{3, 3, 4}}},
                                .params = {0.5, 2.0},
                                .types = OpExample::Types::number},

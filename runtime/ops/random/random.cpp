@@ -155,8 +155,8 @@ const Op kRandn{.name = "randn",
 // The upper half of bits * range: below range, each value as often as 2^32 or 2^64 allows
 // (Lemire, "Fast random integer generation in an interval", 2019, without the rejection).
 uint64_t below(uint64_t range, uint32_t high, uint32_t low) {
-  using Wide = unsigned __int128;
-  return uint64_t(Wide((uint64_t(high) << 32) | low) * range >> 64);
+  using Uint128 = unsigned __int128;
+  return uint64_t(Uint128((uint64_t(high) << 32) | low) * range >> 64);
 }
 
 void randint_shape(Call& call) {

@@ -127,7 +127,7 @@ const Op kBincount{
 Operands histc_compose(const Call& call) {
   const NoGrad off;
   const DType type = call.input(0).dtype();
-  const Tensor line = flatten(call.input(0).detach()), x = is_16bit_float(type) ? to(line, DType::f32) : line;
+  const Tensor line = flatten(call.input(0).detach()), x = to(line, accumulate_type(type));
   const int64_t bins = call.integer(0);
   double low = call.real(1), high = call.real(2);
   if (!is_floating(x.dtype()))

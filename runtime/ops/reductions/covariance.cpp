@@ -12,13 +12,13 @@ constexpr auto kComplex = ExampleOperand::Kind::complex;
 constexpr auto kNumber = OpExample::Types::number;
 
 // 16 bits are too coarse for sums of products.
-Tensor widened(const Tensor& x) {
+Tensor upcast(const Tensor& x) {
   if (is_16bit_float(x.dtype())) return to(x, DType::f32);
-  return is_differentiable(x.dtype()) ? x : to(x, wide_default_dtype());
+  return is_differentiable(x.dtype()) ? x : to(x, accumulate_type(default_dtype()));
 }
 // Converts the result to the type of a floating or complex input, or for an integer input to the default
 // type.
-Tensor narrowed(const Tensor& result, const Tensor& input) {
+Tensor cast_back(const Tensor& result, const Tensor& input) {
   return to(result, is_differentiable(input.dtype()) ? input.dtype() : default_dtype());
 }
 
@@ -37,7 +37,7 @@ Tensor weights_of(const Call& call, int which, int64_t observations) {
 }
 
 Tensor covariance(const Tensor& input, double correction, const Tensor& counts, const Tensor& importance) {
-  Tensor x = widened(input);
+  Tensor x = upcast(input);
   if (x.ndim() < 2) x = reshape(x, {1, x.numel()});
   const int64_t observations = x.size(1);
   if (!counts.defined() && !importance.defined()) {
@@ -67,7 +67,7 @@ Operands cov_compose(const Call& call) {
   const int64_t observations = x.ndim() == 2 ? x.size(1) : x.numel();
   const Tensor made = covariance(x, double(call.integer(0)), weights_of(call, 1, observations),
                                  weights_of(call, 2, observations));
-  return {narrowed(made, x)};
+  return {cast_back(made, x)};
 }
 const Op kCov{
     .name = "cov",
@@ -97,14 +97,14 @@ Operands corrcoef_compose(const Call& call) {
   need_rows("corrcoef", call.input(0));
   // Each row is multiplied by a factor, so that no product overflows or vanishes. This does not change the
   // coefficients.
-  const Tensor given = call.input(0).ndim() ? widened(call.input(0)) : call.input(0);
+  const Tensor given = call.input(0).ndim() ? upcast(call.input(0)) : call.input(0);
   const bool scaled = given.numel() > 0 && given.ndim() > 0;
   const Tensor c =
       covariance(scaled ? given * factor_into_range(given, {given.ndim() - 1}) : given, 1, {}, {});
-  if (c.ndim() == 0) return {narrowed(c / c, call.input(0))};
+  if (c.ndim() == 0) return {cast_back(c / c, call.input(0))};
   const Tensor deviation = sqrt(real(diagonal(c)));
   const Tensor r = c / unsqueeze(deviation, 1) / unsqueeze(deviation, 0);
-  if (!is_complex(r.dtype())) return {narrowed(clamp(r, -1.0, 1.0), call.input(0))};
+  if (!is_complex(r.dtype())) return {cast_back(clamp(r, -1.0, 1.0), call.input(0))};
   return {complex(clamp(real(r), -1.0, 1.0), clamp(imag(r), -1.0, 1.0))};
 }
 const Op kCorrcoef{.name = "corrcoef",
@@ -133,7 +133,7 @@ const Op kDistance{.name = "_distance",
                    .reads = {{.inputs = 3, .outputs = 1}},
                    .compose = distance_compose,
                    .family = OpFamily::reduction,
-                   .autocast = AutocastPolicy::wide,
+                   .autocast = AutocastPolicy::f32,
                    .flops = {for_input<3>, "3 for each element of the input"}};
 
 Operands dist_compose(const Call& call) {

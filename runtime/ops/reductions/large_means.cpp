@@ -64,8 +64,7 @@ Tensor mean_of_sums(const std::function<Tensor(const Scaling&)>& sum, const Tens
   };
   const Tensor plain = mean([](const Tensor& x) { return x; });
   if (surely_finite(plain)) return plain;
-  const Tensor again =
-      mean([](const Tensor& x) { return (is_16bit_float(x.dtype()) ? to(x, DType::f32) : x) * kDown; });
+  const Tensor again = mean([](const Tensor& x) { return to(x, accumulate_type(x.dtype())) * kDown; });
   return where(isfinite(plain), plain, to(again * (1 / kDown), plain.dtype()));
 }
 

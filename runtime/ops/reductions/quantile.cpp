@@ -49,7 +49,7 @@ const Op kFloatNansum{.name = "_nansum",
                       .reads = {{.inputs = 1}},
                       .compose = float_nansum_compose,
                       .family = OpFamily::reduction,
-                      .autocast = AutocastPolicy::wide,
+                      .autocast = AutocastPolicy::f32,
                       .flops = kOnePerOperand};
 Operands nansum_compose(const Call& call) {
   const Tensor& given = call.input(0);
@@ -350,10 +350,10 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
 Operands quantile_in_f32(const Call& call, bool ignore_nan) {
   const DType type = call.input(0).dtype();
   if (!is_16bit_float(type)) return quantile_of(call, ignore_nan);
-  Call wide = call;
-  wide.in[0] = to(call.input(0), DType::f32);
-  if (call.input(1).dtype() == type) wide.in[1] = to(call.input(1), DType::f32);
-  return {to(quantile_of(wide, ignore_nan)[0], type)};
+  Call upcast = call;
+  upcast.in[0] = to(call.input(0), DType::f32);
+  if (call.input(1).dtype() == type) upcast.in[1] = to(call.input(1), DType::f32);
+  return {to(quantile_of(upcast, ignore_nan)[0], type)};
 }
 Operands quantile_compose(const Call& call) { return quantile_in_f32(call, false); }
 Operands nanquantile_compose(const Call& call) { return quantile_in_f32(call, true); }

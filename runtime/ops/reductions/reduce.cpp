@@ -78,7 +78,7 @@ const Op kSum{.name = "sum",
               .vjp = sum_vjp,
               .complex = true,
               .family = OpFamily::reduction,
-              .autocast = AutocastPolicy::wide,
+              .autocast = AutocastPolicy::f32,
               .flops = kOnePerOperand};
 
 void mean_shape(Call& call) {
@@ -184,10 +184,10 @@ const Op kProd{.name = "prod",
                .cpu = prod_cpu,
                .vjp = prod_vjp,
                .reads = {{.inputs = 1}},
-               .compose = compose_wide<prod_compose>,
+               .compose = compose_in_f32<prod_compose>,
                .complex = true,
                .family = OpFamily::reduction,
-               .autocast = AutocastPolicy::wide,
+               .autocast = AutocastPolicy::f32,
                .flops = kOnePerOperand};
 
 // --- var, std ---
@@ -405,7 +405,7 @@ const Op kLogsumexp{.name = "logsumexp",
                     .params = {kDims, kKeepdim},
                     .compose = logsumexp_compose,
                     .family = OpFamily::reduction,
-                    .autocast = AutocastPolicy::wide};
+                    .autocast = AutocastPolicy::f32};
 
 // --- all, any ---
 

@@ -79,12 +79,12 @@ inline Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
 
 // A composition for 16-bit numbers computes in f32, as the CPU's kernels do, so that no step overflows.
 template <Operands (*compose)(const Call&)>
-Operands compose_wide(const Call& call) {
+Operands compose_in_f32(const Call& call) {
   const DType type = call.input(0).dtype();
   if (!is_16bit_float(type)) return compose(call);
-  Call wide = call;
-  wide.in[0] = to(wide.in[0], DType::f32);
-  return {to(compose(wide)[0], type)};
+  Call upcast = call;
+  upcast.in[0] = to(upcast.in[0], DType::f32);
+  return {to(compose(upcast)[0], type)};
 }
 
 // Runs a reduction and writes finish(states of one result) to output 0, converted to its type.

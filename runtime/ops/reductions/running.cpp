@@ -159,7 +159,7 @@ const Op kLogcumsumexp{
     .params = {kDim},
     .compose = logcumsumexp_compose,
     .family = OpFamily::reduction,
-    .autocast = AutocastPolicy::widest,
+    .autocast = AutocastPolicy::promote,
     .examples = {{.inputs = {{{3, 4}}}, .params = {Value(1)}, .types = OpExample::Types::floating},
                  {.inputs = {{{3, 2}}}, .params = {Value(0)}, .types = OpExample::Types::floating}}};
 

@@ -181,7 +181,7 @@ const Op kCumsum{.name = "cumsum",
                  .compose = cumsum_compose,
                  .in_place = InPlaceForm::writes,
                  .family = OpFamily::reduction,
-                 .autocast = AutocastPolicy::wide};
+                 .autocast = AutocastPolicy::f32};
 
 // --- products ---
 
@@ -351,7 +351,7 @@ const Op kCumprod{.name = "cumprod",
                   .compose = cumprod_compose,
                   .in_place = InPlaceForm::writes,
                   .family = OpFamily::reduction,
-                  .autocast = AutocastPolicy::wide};
+                  .autocast = AutocastPolicy::f32};
 
 }  // namespace
 

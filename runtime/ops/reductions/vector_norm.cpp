@@ -113,7 +113,7 @@ const Op kPNorm{.name = "_norm",
                 .cpu = norm_cpu,
                 .vjp = norm_vjp,
                 .reads = {{.inputs = 1, .outputs = 1}},
-                .compose = compose_wide<norm_compose>,
+                .compose = compose_in_f32<norm_compose>,
                 .family = OpFamily::reduction,
                 .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
 // Norms of complex numbers: the 2-norm is the 2-norm of the parts; all others are norms of the magnitudes.
@@ -142,7 +142,7 @@ const Op kNorm{.name = "norm",
                .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
                .compose = any_norm_compose,
                .family = OpFamily::reduction,
-               .autocast = AutocastPolicy::wide};
+               .autocast = AutocastPolicy::f32};
 
 // The norm under PyTorch's newer name; it is computed in dtype.
 Operands vector_norm_compose(const Call& call) {
@@ -159,7 +159,7 @@ const Op kVectorNorm{.name = "vector_norm",
                                 {.name = "dtype", .kind = ParamKind::dtype, .optional = true}},
                      .compose = vector_norm_compose,
                      .family = OpFamily::reduction,
-                     .autocast = AutocastPolicy::wide};
+                     .autocast = AutocastPolicy::f32};
 
 }  // namespace
 

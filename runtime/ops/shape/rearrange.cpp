@@ -122,18 +122,18 @@ const Op kFlip{.name = "flip",
 // x with each dim d repeated counts[d] times; blocks have the size of the dims after d.
 Tensor repeat_blocks(const Tensor& x, const Dims& counts) {
   Tensor spread = x;
-  Shape wide, shape;
+  Shape expanded, shape;
   for (int d = 0, at = 0; d < x.ndim(); ++d, ++at) {
     shape.push_back(0);
     if (__builtin_mul_overflow(x.size(d), counts[d], &shape[d]))
       fail("tile: dim ", d + 1, " of shape ", x.shape(), " cannot be repeated ", counts[d], " times");
     if (counts[d] != 1) {
       spread = unsqueeze(spread, at++);
-      wide.push_back(counts[d]);
+      expanded.push_back(counts[d]);
     }
-    wide.push_back(x.size(d));
+    expanded.push_back(x.size(d));
   }
-  return reshape(expand(spread, wide), shape);
+  return reshape(expand(spread, expanded), shape);
 }
 
 Operands tile_compose(const Call& call) {

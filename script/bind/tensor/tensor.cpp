@@ -235,7 +235,7 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   called_as("to", [&] {
     with_memory_retry(L, [&] {
       made = x;
-      // The narrower of the two types is moved. The wider type may exist only on the CPU.
+      // The type of fewer bytes is moved. The other may exist only on the CPU.
       if (device && device->is_cpu() && dtype && item_size(*dtype) > item_size(x.dtype())) move();
       if (dtype) made = to(made, *dtype);
       if (device) move();

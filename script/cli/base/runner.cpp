@@ -306,7 +306,7 @@ class Runner {
   // After a script has ended: whether to wait for a change of its file (with --watch, until a signal comes).
   bool goes_on(int signals_seen) {
     if (!watching_ || signals_seen > 0) return false;
-    if (!end_told_.exchange(true)) {
+    if (!end_reported_.exchange(true)) {
       tell_end();
       say("lunagrad: waiting for a change of " + request_.script + "; Ctrl-C ends\n");
     }
@@ -384,7 +384,7 @@ class Runner {
       case Event::Kind::state:
         if (event.state != SessionState::running) break;
         ended_.store(false);
-        end_told_.store(false);
+        end_reported_.store(false);
         break;
       case Event::Kind::reload:
         say("reloaded " + request_.script + (event.step > 0 ? text(" at step ", event.step) : "") + ": " +
@@ -440,7 +440,7 @@ class Runner {
   // The session's thread writes folder_, incomplete_, outcome_ and exit_code_ before it sets ended_.
   std::string folder_;
   bool incomplete_ = false;  // some files of the run could not be written
-  std::atomic<bool> ended_{false}, end_told_{false}, stepping_{false};
+  std::atomic<bool> ended_{false}, end_reported_{false}, stepping_{false};
   bool at_limit_ = false;
   int checkpoints_ = 0;  // requests by SIGUSR1 handled so far
   Outcome outcome_ = Outcome::ok;

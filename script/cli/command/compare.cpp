@@ -32,10 +32,10 @@ std::string difference(const Tensor& a, const Tensor& b, const Request& request)
   const Tensor differs = logical_not(isclose(a, b, request.rtol, request.atol, true));
   const int64_t count = sum(differs).to_vector<int64_t>()[0];
   if (count == 0) return "";
-  const DType wide = is_complex(a.dtype()) ? DType::c128 : DType::f64;
+  const DType double_type = is_complex(a.dtype()) ? DType::c128 : DType::f64;
   // A NaN against a number has no difference, nor have equal infinities: they do not count for the largest.
   const Tensor distance =
-      nan_to_num(abs(to(a, wide) - to(b, wide)), 0, std::numeric_limits<double>::infinity());
+      nan_to_num(abs(to(a, double_type) - to(b, double_type)), 0, std::numeric_limits<double>::infinity());
   char line[160];
   std::snprintf(line, sizeof line, "%lld of %lld elements differ, by up to %.3g",
                 static_cast<long long>(count), static_cast<long long>(a.numel()),

@@ -129,7 +129,7 @@ int reproduce_folder(const std::string& folder, const TrustFlags& flags) {
     request.script = line.script_to_run();
     request.options.sandbox = true;
     request.options.folder = folder;
-    request.options.modules = line.eras.front().modules;
+    request.options.modules = line.spans.front().modules;
   }
   request.options.source = read_script_copy(was, "script.lua");
   const TemporaryFolder temporary;

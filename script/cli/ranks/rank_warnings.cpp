@@ -20,7 +20,7 @@ RankWarnings::RankWarnings(std::function<void(const std::string&)> print)
   if (rank_ == 0) return;
   dist::on_warning([this](const std::string& text) {
     const std::lock_guard lock(mutex_);
-    told_.insert(text);
+    received_.insert(text);
   });
 }
 
@@ -36,7 +36,7 @@ void RankWarnings::add(const std::string& warning) {
 
 // Called with the lock held. Each rank is expected to have a warning of rank 0 once.
 void RankWarnings::forget_told() {
-  std::erase_if(held_, [&](const auto& held) { return told_.contains(held.second); });
+  std::erase_if(held_, [&](const auto& held) { return received_.contains(held.second); });
 }
 
 void RankWarnings::look() {

@@ -29,7 +29,7 @@ class RankWarnings {
   const std::function<void(const std::string&)> print_;
   const int rank_;  // as the launcher numbers it
   std::mutex mutex_;
-  std::set<std::string> told_;  // warnings that rank 0 sent
+  std::set<std::string> received_;  // warnings that rank 0 sent
   std::deque<std::pair<Clock::time_point, std::string>> held_;
 };
 

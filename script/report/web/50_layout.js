@@ -8,7 +8,7 @@ function layOut(boxes, gapAcross, gapAlong) {
     box.from = box.from.filter(id => byId.has(id) && id !== box.id);
     for (const id of box.from) into.get(id).push(box.id);
   }
-  // Layers by a walk in topological order; a cycle, which folding can make, is cut where it is met.
+  // Layers by a walk in topological order; a cycle, which a closed module can make, is cut where it is met.
   const state = new Map();
   const order = [];
   for (const first of boxes) {

@@ -65,7 +65,7 @@ class Tape {
     this.info.textContent = count(this.tape.nodes.length, 'node');
     if (!before || before.nodes !== this.tape.nodes) {
       this.findReaders();
-      this.folds();
+      this.openModules();
       this.chosen = null;
     }
     this.draw(!before || before.nodes !== this.tape.nodes);
@@ -95,9 +95,9 @@ class Tape {
 
   // Opens modules from the outside as long as the graph can be read at its size: a GPT shows its blocks, a small
   // net everything.
-  folds() {
+  openModules() {
     this.open = new Set();
-    const refused = new Set(), depth = box => box.fold.split('.').length;
+    const refused = new Set(), depth = box => box.module.split('.').length;
     const fits = () => {
       const boxes = this.boxesNow();
       if (boxes.length > 60) return false;
@@ -105,18 +105,18 @@ class Tape {
       return this.wholeScale(boxes) <= READABLE;
     };
     for (;;) {
-      const closed = this.boxesNow().filter(box => box.fold && !refused.has(box.fold))
+      const closed = this.boxesNow().filter(box => box.module && !refused.has(box.module))
         .sort((a, b) => depth(a) - depth(b) || a.members.length - b.members.length);
       if (!closed.length || refused.size > 50) return;
-      this.open.add(closed[0].fold);
+      this.open.add(closed[0].module);
       if (fits()) continue;
-      this.open.delete(closed[0].fold);
-      refused.add(closed[0].fold);
+      this.open.delete(closed[0].module);
+      refused.add(closed[0].module);
     }
   }
 
   // The outermost closed module that a node is in, or ''.
-  foldOf(node) {
+  closedModuleOf(node) {
     const parts = this.moduleOf(node).split('.').filter(Boolean);
     for (let i = 1; i <= parts.length; ++i) {
       const name = parts.slice(0, i).join('.');
@@ -128,12 +128,12 @@ class Tape {
   boxesNow() {
     const nodes = this.tape.nodes, boxes = new Map(), boxOf = [];
     nodes.forEach((node, i) => {
-      const fold = this.foldOf(node), id = fold ? `m:${fold}` : `n:${i}`;
+      const module = this.closedModuleOf(node), id = module ? `m:${module}` : `n:${i}`;
       boxOf.push(id);
-      if (!boxes.has(id)) boxes.set(id, {id, fold, node: fold ? null : i, members: [], from: [], bad: false});
+      if (!boxes.has(id)) boxes.set(id, {id, module, node: module ? null : i, members: [], from: [], bad: false});
       boxes.get(id).members.push(i);
     });
-    for (const [id, box] of boxes) if (box.fold && box.members.length === 1) box.node = box.members[0];
+    for (const [id, box] of boxes) if (box.module && box.members.length === 1) box.node = box.members[0];
     nodes.forEach((node, i) => {
       const box = boxes.get(boxOf[i]);
       box.bad = box.bad || isBadSummary(this.values(i)[0]) || isBadSummary(this.values(i)[1]);
@@ -144,7 +144,7 @@ class Tape {
 
   labels(box) {
     if (box.node === null) {
-      const parts = box.fold.split('.');  // "blocks.0", "fc1"
+      const parts = box.module.split('.');  // "blocks.0", "fc1"
       return [parts.slice(/^\d+$/.test(parts[parts.length - 1]) ? -2 : -1).join('.'), count(box.members.length, 'node')];
     }
     const node = this.tape.nodes[box.node];
@@ -189,7 +189,7 @@ class Tape {
       }
     for (const box of boxes) {
       const leaf = box.node !== null && this.tape.nodes[box.node].op === LEAF;
-      box.element = make(`svg:g.box${leaf ? '.leaf' : ''}${box.node === null ? '.fold' : ''}${box.bad ? '.bad' : ''}`,
+      box.element = make(`svg:g.box${leaf ? '.leaf' : ''}${box.node === null ? '.module' : ''}${box.bad ? '.bad' : ''}`,
         {transform: `translate(${box.x} ${box.y})`, tabindex: 0, role: 'button', 'aria-label': `${box.label.join(' ')}${box.bad ? ', has NaN or Inf' : ''}`,
          onclick: () => this.pick(box.id), onkeydown: event => this.key(event, box)},
         make('svg:rect', {width: box.width, height: box.height, rx: leaf ? 12 : 6}),
@@ -232,16 +232,16 @@ class Tape {
     const box = this.boxes.find(other => other.id === id);
     for (const other of this.boxes) other.element.classList.toggle('chosen', other === box);
     for (const [edge, from, to] of this.edges) edge.classList.toggle('near', from === id || to === id);
-    this.side.replaceChildren(...(box.node === null ? this.describeFold(box) : this.describeNode(box.node)));
+    this.side.replaceChildren(...(box.node === null ? this.describeModule(box) : this.describeNode(box.node)));
   }
 
-  describeFold(box) {
+  describeModule(box) {
     const rows = box.members.map(i => {
       const node = this.tape.nodes[i], gradient = this.values(i)[1];
       return make('tr', {}, make('td', {}, nodeName(node)), make('td.num', {}, gradient ? figure(gradient[7], 3) : ''));
     });
-    return [make('h3', {}, box.fold), make('button', {type: 'button', onclick: () => {
-      this.open.add(box.fold);
+    return [make('h3', {}, box.module), make('button', {type: 'button', onclick: () => {
+      this.open.add(box.module);
       this.draw(false);
       const inside = this.boxes.find(other => other.members.includes(box.members[0]));
       this.pick(inside.id);

@@ -178,9 +178,9 @@ TEST_CASE("empty tensors, tensors of one element, and of only NaN") {
   CHECK(std::isnan(nan.cells[0]));
 }
 
-TEST_CASE("a long vector is folded into rows, the last one short") {
+TEST_CASE("a long vector is wrapped into rows, the last one short") {
   SliceQuery query = exact();
-  query.fold = 32;
+  query.wrap = 32;
   query.pick = {{3, 3}};
   const SliceView view = read_slice(counting({100}), query);
   CHECK(view.rows == 4);

@@ -194,12 +194,12 @@ TEST_CASE("a tuple of Python that an index takes apart is warned of, in check to
     folder.write("python.lua", start + code + "\n");
     const Finished run = folder.run({"run", "python.lua"}), checked = folder.run({"check", "python.lua"});
     CHECK_MESSAGE(run.code == 0, code << "\n" << run.err);
-    const std::string told = message;
-    CHECK_MESSAGE((told.empty() ? run.err.find("is a row") == std::string::npos
-                                : run.err.find("warning: " + told) != std::string::npos),
+    const std::string expected = message;
+    CHECK_MESSAGE((expected.empty() ? run.err.find("is a row") == std::string::npos
+                                    : run.err.find("warning: " + expected) != std::string::npos),
                   run.err);
-    CHECK(checked.code == (told.empty() ? 0 : 1));
-    CHECK((told.empty() || checked.err.find(told) != std::string::npos));
+    CHECK(checked.code == (expected.empty() ? 0 : 1));
+    CHECK((expected.empty() || checked.err.find(expected) != std::string::npos));
   }
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("a replay follows reloads and repeats console lines at their places") 
     REQUIRE(made.outcome == Outcome::ok);
     Scrubber scrubber(place, with_keyframes ? memory : nullptr);
     CHECK(scrubber.replay.timeline().console.size() == 2);
-    CHECK(scrubber.replay.timeline().eras.size() == 2);
+    CHECK(scrubber.replay.timeline().spans.size() == 2);
     for (const int64_t step : {9, 10, 21, 8, 26, 40, 1}) {
       CAPTURE(step);
       CHECK(scrubber.fingerprint(step) == made.fingerprints.at(step));

@@ -26,7 +26,7 @@ using Words = std::vector<std::string>;
 struct Attack {
   const char* name;
   std::function<std::vector<Words>(const TwoUsers&)> prepare;
-  const char* told = "";  // what the last command says about it, on either stream
+  const char* expected = "";  // what the last command says about it, on either stream
 };
 
 std::vector<Words> each(const Words& command) { return {command}; }
@@ -286,7 +286,7 @@ void attempt(const Attack& attack, const TwoUsers& users) {
   }
   CAPTURE(last.out);
   CAPTURE(last.err);
-  CHECK((last.out + last.err).find(attack.told) != std::string::npos);
+  CHECK((last.out + last.err).find(attack.expected) != std::string::npos);
   CHECK(!fs::exists(users.pwned));
   CHECK(read_file(users.secret) == kSecret + "\n");
   if (fs::exists(users.at("out.run")))

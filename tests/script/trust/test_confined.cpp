@@ -22,7 +22,7 @@ namespace {
 struct FolderAttack {
   const char* name;
   std::function<void(const TwoUsers&)> change;
-  const char* told = "";
+  const char* expected = "";
 };
 
 std::string absolute_checkpoint(const TwoUsers& users) {
@@ -141,13 +141,13 @@ const std::vector<FolderAttack> kReplays{
      "which is not in the run's folder"},
 };
 
-void check_quiet(const TwoUsers& users, const Finished& finished, const std::string& told) {
+void check_quiet(const TwoUsers& users, const Finished& finished, const std::string& expected) {
   CAPTURE(finished.out);
   CAPTURE(finished.err);
   CHECK(finished.out.find(kSecret) == std::string::npos);
   CHECK(finished.err.find(kSecret) == std::string::npos);
   CHECK(finished.code < 128);
-  CHECK((finished.out + finished.err).find(told) != std::string::npos);
+  CHECK((finished.out + finished.err).find(expected) != std::string::npos);
   CHECK(!fs::exists(users.pwned));
   CHECK(read_file(users.secret) == kSecret + "\n");
 }
@@ -171,7 +171,7 @@ struct BundleAttack {
   const char* name;
   // The files of the manifest, and entries beside the run's.
   std::function<Json(const TwoUsers&, std::vector<std::pair<std::string, std::string>>&)> files;
-  const char* told = "";
+  const char* expected = "";
   const char* script = "evil.lua";
 };
 
@@ -268,8 +268,8 @@ TEST_CASE("a folder of somebody else reads nothing outside of itself") {
     const TwoUsers users;
     users.evil_run("r", looks(users));
     attack.change(users);
-    check_quiet(users, users.run({"repro", "theirs/r", "--sandbox"}), attack.told);
-    check_quiet(users, users.run({"probe", "theirs/r", "STOLEN", "--sandbox"}), attack.told);
+    check_quiet(users, users.run({"repro", "theirs/r", "--sandbox"}), attack.expected);
+    check_quiet(users, users.run({"probe", "theirs/r", "STOLEN", "--sandbox"}), attack.expected);
     check_quiet(users, users.run({"fork", "theirs/r", "--step", "2", "--run-dir", "f", "--sandbox"}), "");
     if (fs::exists(users.at("f/metrics.jsonl")))  // the user's own now, and still in the sandbox
       check_quiet(users, users.run({"probe", "f", "STOLEN"}), "");
@@ -279,7 +279,7 @@ TEST_CASE("a folder of somebody else reads nothing outside of itself") {
     const TwoUsers users;
     users.evil_run("r", looks(users));
     attack.change(users);
-    check_quiet(users, users.run({"probe", "theirs/r", "STOLEN", "--sandbox"}), attack.told);
+    check_quiet(users, users.run({"probe", "theirs/r", "STOLEN", "--sandbox"}), attack.expected);
   }
 }
 
@@ -304,7 +304,7 @@ TEST_CASE("a bundle of somebody else reads nothing outside of itself") {
                  .dump(),
              entries);
     check_quiet(users, users.run({"repro", "made.run"}), "");
-    check_quiet(users, users.run({"repro", "made.run", "--sandbox"}), attack.told);
+    check_quiet(users, users.run({"repro", "made.run", "--sandbox"}), attack.expected);
     if (fs::exists(users.at("evil.lua"))) CHECK(read_file(users.at("evil.lua")) == "-- mine\n");
     if (fs::exists(users.at("known.csv"))) CHECK(read_file(users.at("known.csv")) == "1\n");
   }

@@ -77,7 +77,7 @@ struct Drawn {
   TapePicture picture;
 };
 
-Drawn drawn(int blocks, FoldState::Mode mode) {
+Drawn drawn(int blocks, CollapseState::Mode mode) {
   Drawn made{residual_tape(blocks), {}, {}};
   made.tree = tape_tree(made.tape);
   made.picture = tape_picture(made.tape, made.tree, open_groups(made.tree, {mode, 0, {}}), {});
@@ -102,16 +102,16 @@ TEST_CASE("a 10,000-node tape with residual edges is laid out in 0.3 s collapsed
   const TapeSnapshot tape = residual_tape(kBlocks10k);
   CHECK(tape.nodes.size() > 10000);
   TapePicture picture;
-  const auto lay_out = [&](const TapeSnapshot& of, FoldState::Mode mode) {
+  const auto lay_out = [&](const TapeSnapshot& of, CollapseState::Mode mode) {
     const TapeTree tree = tape_tree(of);
     picture = tape_picture(of, tree, open_groups(tree, {mode, 0, {}}), {});
   };
-  const double collapsed = seconds([&] { lay_out(tape, FoldState::Mode::automatic); });
+  const double collapsed = seconds([&] { lay_out(tape, CollapseState::Mode::automatic); });
   const size_t few = picture.boxes.size();
-  const double expanded = seconds([&] { lay_out(tape, FoldState::Mode::all); });
+  const double expanded = seconds([&] { lay_out(tape, CollapseState::Mode::all); });
   CHECK(picture.boxes.size() == tape.nodes.size());
   const TapeSnapshot flat = flat_tape();
-  const double chain = seconds([&] { lay_out(flat, FoldState::Mode::all); });
+  const double chain = seconds([&] { lay_out(flat, CollapseState::Mode::all); });
   MESSAGE("10,000 nodes: collapsed to " << few << " boxes " << collapsed * 1e3 << " ms, expanded "
                                         << expanded * 1e3 << " ms, without modules " << chain * 1e3 << " ms");
   CHECK_TIME(collapsed < 0.3);
@@ -123,21 +123,21 @@ TEST_CASE("100,000 nodes are folded in a second and laid out whole in two") {
   const TapeSnapshot tape = residual_tape(kBlocks100k);
   CHECK(tape.nodes.size() > 100000);
   TapeTree tree;
-  const double folding = seconds([&] { tree = tape_tree(tape); });
+  const double grouping = seconds([&] { tree = tape_tree(tape); });
   TapePicture picture;
   const double whole = seconds([&] {
-    picture = tape_picture(tape, tree, open_groups(tree, {FoldState::Mode::all, 0, {}}), {});
+    picture = tape_picture(tape, tree, open_groups(tree, {CollapseState::Mode::all, 0, {}}), {});
   });
   CHECK(picture.boxes.size() == tape.nodes.size());
-  MESSAGE("100,000 nodes: modules " << folding * 1e3 << " ms, picture " << whole * 1e3 << " ms");
-  CHECK_TIME(folding < 1);
+  MESSAGE("100,000 nodes: modules " << grouping * 1e3 << " ms, picture " << whole * 1e3 << " ms");
+  CHECK_TIME(grouping < 1);
   CHECK_TIME(whole < 2);
 }
 
 TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms at every zoom and while panning") {
   const NoWindow no_window;
   for (const Drawn& shown :
-       {drawn(kBlocks10k, FoldState::Mode::all), drawn(kBlocks10k, FoldState::Mode::automatic)}) {
+       {drawn(kBlocks10k, CollapseState::Mode::all), drawn(kBlocks10k, CollapseState::Mode::automatic)}) {
     const CanvasGraph& graph = shown.picture.canvas;
     ImGuiIO& io = ImGui::GetIO();
     io.MousePos = {800, 500};
@@ -169,7 +169,7 @@ TEST_CASE("a search of 10,000 nodes takes less than 100 ms, a selection less tha
   const auto tape = std::make_shared<TapeSnapshot>(residual_tape(kBlocks10k));
   TapeModel model(
       {}, [] {}, "");
-  model.fold({FoldState::Mode::all, 0, {}});
+  model.set_collapse({CollapseState::Mode::all, 0, {}});
   model.offer(tape);
   REQUIRE(tests::eventually([&] { return model.update(); }));
   TapeSearch search;
@@ -190,7 +190,7 @@ TEST_CASE("a tape of 100,000 nodes delays neither the drawing thread nor the nex
   const auto large = std::make_shared<TapeSnapshot>(residual_tape(kBlocks100k));
   TapeModel model(
       {}, [] {}, "");
-  model.fold({FoldState::Mode::all, 0, {}});
+  model.set_collapse({CollapseState::Mode::all, 0, {}});
   model.offer(large);
   double longest = 0;
   REQUIRE(tests::eventually([&] {

@@ -54,7 +54,7 @@ TEST_CASE("values of a replay stand before those of the run, as if all had come 
   CHECK(journal.metrics()[0].raw.points() == 4);
   journal.probes().fill(1, filled(4), 4, journal.curves(), 0.9);
   check_whole(journal, 8);
-  journal.probes().join(1);
+  journal.probes().set_complete(1);
   CHECK(journal.probes().find(1)->kept.empty());
   push(journal, 9, 12);
   check_whole(journal, 12);

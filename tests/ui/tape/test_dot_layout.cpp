@@ -140,7 +140,7 @@ TEST_CASE("run_filter reports how the program ended") {
 TEST_CASE("Graphviz, if installed, lays out modules as frames that do not overlap") {
   if (run_filter("dot", {"-Tplain"}, "digraph g {}").end == FilterRun::End::missing) return;
   TapeModel model({}, [] {});
-  model.fold({FoldState::Mode::all, 0, {}});
+  model.set_collapse({CollapseState::Mode::all, 0, {}});
   model.offer(tape(4));
   REQUIRE(wait_for(model, [&] { return model.by_dot(); }));
   const auto& frames = model.picture()->canvas.frames;

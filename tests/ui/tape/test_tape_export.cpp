@@ -133,7 +133,7 @@ TEST_CASE("a closed module has the sum of its nodes' times, and heat is between 
   const TapeSnapshot tape = residual_tape(4);
   const TapeTree tree = tape_tree(tape);
   const TapePicture picture =
-      tape_picture(tape, tree, open_groups(tree, {FoldState::Mode::depth, 0, {}}), {});
+      tape_picture(tape, tree, open_groups(tree, {CollapseState::Mode::depth, 0, {}}), {});
   const TapeMetric& forward = tape_metrics()[0];
   double sum = 0;
   for (size_t i = 0; i < tape.nodes.size(); ++i)

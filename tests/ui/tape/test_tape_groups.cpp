@@ -39,7 +39,7 @@ struct Example {
     tape.plan.nodes = {{-1, 0, true}, {0, -1, true}, {0, -1, false}, {0, -1, false}, {}};
     tree = tape_tree(tape);
   }
-  TapePicture picture(FoldState::Mode mode) const {
+  TapePicture picture(CollapseState::Mode mode) const {
     return tape_picture(tape, tree, open_groups(tree, {mode}), {});
   }
 };
@@ -48,7 +48,7 @@ struct Example {
 
 TEST_CASE("a group's band has its boxes, in the order of execution, and the lines between them") {
   const Example example;
-  const TapePicture picture = example.picture(FoldState::Mode::all);
+  const TapePicture picture = example.picture(CollapseState::Mode::all);
   const std::vector<GraphCanvas::Band> bands = group_bands(example.tape.plan, picture, -1);
   REQUIRE(bands.size() == 1);
   std::string boxes;
@@ -70,7 +70,7 @@ TEST_CASE("a group's band has its boxes, in the order of execution, and the line
 
 TEST_CASE("closed modules show no groups") {
   const Example example;
-  const TapePicture picture = example.picture(FoldState::Mode::depth);
+  const TapePicture picture = example.picture(CollapseState::Mode::depth);
   REQUIRE(picture.boxes.size() < example.tape.nodes.size());
   for (const GraphCanvas::Band& band : group_bands(example.tape.plan, picture, -1)) {
     CHECK(band.boxes.empty());

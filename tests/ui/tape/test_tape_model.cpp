@@ -137,12 +137,12 @@ TEST_CASE("a node is found by its id, and the groups around it open") {
   CHECK_FALSE(model.picture()->boxes[model.picture()->box_of[size_t(node)]].is_group);
 }
 
-TEST_CASE("without a tape nothing is being laid out, whatever folding is asked for") {
+TEST_CASE("without a tape nothing is being laid out, whatever groups are to be open") {
   TapeModel model(
       {}, [] {}, "");
-  FoldState sideways = model.folding();
+  CollapseState sideways = model.collapse();
   sideways.sideways = !sideways.sideways;
-  model.fold(std::move(sideways));
+  model.set_collapse(std::move(sideways));
   CHECK_FALSE(model.laying_out());
 }
 

@@ -54,7 +54,7 @@ std::string shown(const ConsoleLines& lines, const Journal& journal) {
   std::string all;
   for (size_t i = 0; i < lines.size(); ++i) {
     all += journal.lines()[size_t(lines[i].line - journal.lines_dropped())].text;
-    if (lines[i].folded) all += "+" + std::to_string(lines[i].folded);
+    if (lines[i].collapsed) all += "+" + std::to_string(lines[i].collapsed);
     all += "|";
   }
   return all;
@@ -144,7 +144,7 @@ TEST_CASE("media stay within their budget and keep the newest") {
   CHECK(log.bytes() == 0);
 }
 
-TEST_CASE("tracebacks fold behind their message, and open") {
+TEST_CASE("tracebacks collapse behind their message, and expand") {
   Journal journal;
   ConsoleLines lines;
   lines.set_filter("", kAll);

@@ -23,7 +23,7 @@ void draw_direction_choice(Workbench& bench) {
                      {"down", "Top to bottom."}};
   std::string& chosen = bench.shell().settings().tape_direction;
   const bool open = ImGui::BeginCombo("##direction", ("flow: " + chosen).c_str());
-  bench.description().add_last("tape.direction", bench.tape().folding().sideways ? "right" : "down");
+  bench.description().add_last("tape.direction", bench.tape().collapse().sideways ? "right" : "down");
   if (!open) {
     explain("The direction in which data flows.");
     return;

@@ -149,12 +149,12 @@ void DiffWindow::draw_save(Workbench& bench) {
   if (ImGui::Button("Save as HTML") && path_[0]) bench.tape_comparing().save(path_);
   bench.description().add_last("tape.diff.save", "");
   explain("Writes the difference, both graphs and the scripts as one page, which needs no network.");
-  const std::string& told = bench.tape_comparing().told();
-  if (told.empty()) return;
+  const std::string& result = bench.tape_comparing().result();
+  if (result.empty()) return;
   ImGui::PushTextWrapPos(0);
-  text_in(theme().muted, "%s", told.c_str());
+  text_in(theme().muted, "%s", result.c_str());
   ImGui::PopTextWrapPos();
-  bench.description().add_last("tape.diff.told", told);
+  bench.description().add_last("tape.diff.told", result);
 }
 
 }  // namespace lunagrad

@@ -130,14 +130,14 @@ HWY_INLINE Complex<T> operator/(Complex<T> a, Complex<T> b) {
   using P = Powers<T>;
   const V zero(0.0), a_size = largest_part(a), b_size = largest_part(b);
   const V a_scale = scale_of(a_size), b_scale = scale_of(b_size);
-  const Mask<T> wide = abs(b.re) >= abs(b.im);
-  const V p = sel(wide, b.re, b.im) * b_scale, q = sel(wide, b.im, b.re) * b_scale;
+  const Mask<T> real_is_larger = abs(b.re) >= abs(b.im);
+  const V p = sel(real_is_larger, b.re, b.im) * b_scale, q = sel(real_is_larger, b.im, b.re) * b_scale;
   const Mask<T> nothing = b == Complex<T>(0);
   const V ratio = sel(isinf(q), sign(p) * sign(q), sel(nothing, zero, q / p));
   const V below = sel(nothing, zero, p + q * ratio);
   const Complex<T> top = a * a_scale;
-  const Complex<T> quotient(sel(wide, top.re + top.im * ratio, top.re * ratio + top.im) / below,
-                            sel(wide, top.im - top.re * ratio, top.im * ratio - top.re) / below);
+  const Complex<T> quotient(sel(real_is_larger, top.re + top.im * ratio, top.re * ratio + top.im) / below,
+                            sel(real_is_larger, top.im - top.re * ratio, top.im * ratio - top.re) / below);
   // In two steps, because the product of both scales may overflow. Each multiplication by a power of two is
   // exact.
   const V half_of_scales =
@@ -246,9 +246,9 @@ HWY_NOINLINE Complex<T> cosh(Complex<T> z) {
 template <class T>
 HWY_NOINLINE Complex<T> tanh(Complex<T> z) {
   using V = Vector<T>;
-  const V wide = sinh(z.re), narrow = cos(z.im), crossed = sin(z.im) * narrow;
-  const V below = wide * wide + narrow * narrow;
-  const Complex<T> near_axis(wide * cosh(z.re) / below, crossed / below);
+  const V sinh_re = sinh(z.re), cos_im = cos(z.im), crossed = sin(z.im) * cos_im;
+  const V below = sinh_re * sinh_re + cos_im * cos_im;
+  const Complex<T> near_axis(sinh_re * cosh(z.re) / below, crossed / below);
   const Complex<T> far_off(copy_sign(V(1.0), z.re), crossed * V(4.0) * exp(V(-2.0) * abs(z.re)));
   return sel(abs(z.re) > V(Powers<T>::tanh_limit), far_off, near_axis);
 }

@@ -78,14 +78,16 @@ void turn_block(char* out, int64_t out_row, const char* in, int64_t in_column, i
   alignas(64) From turned[kSide * kSide];
   for (int64_t r = 0; r < rows; r += kSide)
     for (int64_t c = 0; c < columns; c += kSide) {
-      const int64_t high = std::min(kSide, rows - r), wide = std::min(kSide, columns - c);
+      const int64_t tile_rows = std::min(kSide, rows - r), tile_columns = std::min(kSide, columns - c);
       const char* from = in + r * int64_t(sizeof(From)) + c * in_column;
       char* to = out + r * out_row + c * int64_t(sizeof(To));
       if constexpr (std::is_same_v<To, From>) {
-        transpose_block(to, out_row, from, in_column, high, wide, sizeof(From));
+        transpose_block(to, out_row, from, in_column, tile_rows, tile_columns, sizeof(From));
       } else {
-        transpose_block(turned, wide * int64_t(sizeof(From)), from, in_column, high, wide, sizeof(From));
-        for (int64_t i = 0; i < high; ++i) convert_elements(turned + i * wide, to + i * out_row, wide);
+        transpose_block(turned, tile_columns * int64_t(sizeof(From)), from, in_column, tile_rows,
+                        tile_columns, sizeof(From));
+        for (int64_t i = 0; i < tile_rows; ++i)
+          convert_elements(turned + i * tile_columns, to + i * out_row, tile_columns);
       }
     }
 }
@@ -204,17 +206,18 @@ void copy_strided(void* out, DType out_type, const Strides& out_strides, const v
         to += index * loops.out[d];
         from += index * loops.in[d];
       }
-      const int64_t high = std::min(tiles.rows, loops.size[rows] - r);
-      const int64_t wide = std::min(tiles.columns, loops.size[columns] - c);
+      const int64_t tile_rows = std::min(tiles.rows, loops.size[rows] - r);
+      const int64_t tile_columns = std::min(tiles.columns, loops.size[columns] - c);
       if (!tiles.buffered) {
-        copy(to, loops.out[rows], loops.out[columns], from, loops.in[rows], loops.in[columns], high, wide);
+        copy(to, loops.out[rows], loops.out[columns], from, loops.in[rows], loops.in[columns], tile_rows,
+             tile_columns);
         continue;
       }
       alignas(64) char buffer[kBufferBytes];
-      const int64_t step = wide * item;
-      copy(buffer, step, item, from, loops.in[rows], loops.in[columns], high, wide);
-      const int64_t bytes = loops.out[rows] == step ? high * step : step;
-      for (const char* row = buffer; row < buffer + high * step; row += bytes, to += loops.out[rows])
+      const int64_t step = tile_columns * item;
+      copy(buffer, step, item, from, loops.in[rows], loops.in[columns], tile_rows, tile_columns);
+      const int64_t bytes = loops.out[rows] == step ? tile_rows * step : step;
+      for (const char* row = buffer; row < buffer + tile_rows * step; row += bytes, to += loops.out[rows])
         copy_past_caches(to, row, bytes);
     }
   });

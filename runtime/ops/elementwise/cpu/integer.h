@@ -17,13 +17,14 @@ struct Integer {
   explicit Integer(double constant) : v(convert<T>(constant)) {}
 };
 
+// Sums and products wrap around in it.
 template <class T>
-using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
+using Unsigned = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
 
 #define LUNAGRAD_ARITHMETIC(sign)                               \
   template <class T>                                            \
   inline Integer<T> operator sign(Integer<T> a, Integer<T> b) { \
-    return T(Wide<T>(a.v) sign Wide<T>(b.v));                   \
+    return T(Unsigned<T>(a.v) sign Unsigned<T>(b.v));           \
   }
 LUNAGRAD_ARITHMETIC(+)
 LUNAGRAD_ARITHMETIC(-)
@@ -31,7 +32,7 @@ LUNAGRAD_ARITHMETIC(*)
 #undef LUNAGRAD_ARITHMETIC
 template <class T>
 inline Integer<T> operator-(Integer<T> a) {
-  return T(Wide<T>(0) - Wide<T>(a.v));
+  return T(Unsigned<T>(0) - Unsigned<T>(a.v));
 }
 #define LUNAGRAD_COMPARISON(sign)                         \
   template <class T>                                      \

@@ -222,13 +222,13 @@ template <class T>
 UnitRoots<T>::UnitRoots(int64_t n) {
   block_ = 1;
   while (block_ * block_ < n) block_ *= 2;
-  for (int64_t k = 0; k < std::min(block_, n); ++k) fine_.push_back(exact_root<Wide>(k, n));
-  for (int64_t k = 0; k < n; k += block_) coarse_.push_back(exact_root<Wide>(k, n));
+  for (int64_t k = 0; k < std::min(block_, n); ++k) fine_.push_back(exact_root<Precise>(k, n));
+  for (int64_t k = 0; k < n; k += block_) coarse_.push_back(exact_root<Precise>(k, n));
 }
 
 template <class T>
 std::complex<T> UnitRoots<T>::operator()(int64_t k) const {
-  const std::complex<Wide> a = fine_[size_t(k % block_)], b = coarse_[size_t(k / block_)];
+  const std::complex<Precise> a = fine_[size_t(k % block_)], b = coarse_[size_t(k / block_)];
   return {T(a.real() * b.real() - a.imag() * b.imag()), T(a.real() * b.imag() + a.imag() * b.real())};
 }
 

@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// The roots exp(-2 pi i k / n). Each is computed in the next wider type, as the product of two of about
+// The roots exp(-2 pi i k / n). Each is computed in a type of more bits, as the product of two of about
 // sqrt(n) stored roots, which are exact.
 template <class T>
 class UnitRoots {
@@ -18,9 +18,9 @@ class UnitRoots {
   std::complex<T> operator()(int64_t k) const;  // 0 <= k < n
 
  private:
-  using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  using Precise = std::conditional_t<std::is_same_v<T, float>, double, long double>;
   int64_t block_;
-  std::vector<std::complex<Wide>> fine_, coarse_;
+  std::vector<std::complex<Precise>> fine_, coarse_;
 };
 
 // A transform that is a chain of passes of small radices, along the first axis of a buffer (fft_kernels.h).

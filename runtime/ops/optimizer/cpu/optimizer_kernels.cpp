@@ -175,23 +175,23 @@ HWY_EXPORT(rule_f32);
 HWY_EXPORT(rule_f64);
 HWY_EXPORT(square_sum_f32);
 
-// 16-bit tensors are widened into a buffer on the stack, this many elements at a time.
+// 16-bit tensors are converted to f32 in a buffer on the stack, this many elements at a time.
 constexpr int64_t kBlock = 512;
 
 template <class T>
 void through_f32(const RuleUse& use, int64_t count, T* const* arrays) {
   constexpr int kMost = 2 + kMostStates;
-  float wide[kMost][kBlock];
+  float in_f32[kMost][kBlock];
   float* pointers[kMost];
-  for (int a = 0; a < kMost; ++a) pointers[a] = wide[a];
+  for (int a = 0; a < kMost; ++a) pointers[a] = in_f32[a];
   const auto exists = [&](int a) { return a < 2 || (use.states >> (a - 2) & 1) != 0; };
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t n = std::min(kBlock, count - start);
     for (int a = 0; a < kMost; ++a)
-      for (int64_t i = 0; exists(a) && i < n; ++i) wide[a][i] = float(arrays[a][start + i]);
+      for (int64_t i = 0; exists(a) && i < n; ++i) in_f32[a][i] = float(arrays[a][start + i]);
     HWY_DYNAMIC_DISPATCH(rule_f32)(use, n, pointers);
     for (int a = 0; a < kMost; ++a)
-      for (int64_t i = 0; exists(a) && a != 1 && i < n; ++i) arrays[a][start + i] = T(wide[a][i]);
+      for (int64_t i = 0; exists(a) && a != 1 && i < n; ++i) arrays[a][start + i] = T(in_f32[a][i]);
   }
 }
 

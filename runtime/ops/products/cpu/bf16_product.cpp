@@ -64,15 +64,16 @@ class Product {
   // One block of C, whose sums lie in [rows, columns].
   void compute(int64_t item, const uint32_t* a, const uint32_t* b, int64_t row, int64_t column, int64_t rows,
                int64_t columns, float* sums) const {
-    const int64_t here = std::min(rows, p_.m - row), wide = std::min(columns, p_.n - column);
+    const int64_t here = std::min(rows, p_.m - row), tile_columns = std::min(columns, p_.n - column);
     const int64_t words = tiles_of(p_.k) * kTileWords / kTileSide;  // words of a line
-    multiply_packed(kernel_, here, wide, p_.k, a + row * words, b + column * words, false, sums, columns);
+    multiply_packed(kernel_, here, tile_columns, p_.k, a + row * words, b + column * words, false, sums,
+                    columns);
     static const ConvertRow round = convert_row(DType::bf16, DType::f32);
     BFloat16* out = p_.c + item * p_.m * p_.n + row * p_.n + column;
     for (int64_t i = 0; i < here; ++i, sums += columns, out += p_.n) {
       if (!bias_.empty())
-        for (int64_t j = 0; j < wide; ++j) sums[j] += bias_[size_t(column + j)];
-      round(sums, out, wide);
+        for (int64_t j = 0; j < tile_columns; ++j) sums[j] += bias_[size_t(column + j)];
+      round(sums, out, tile_columns);
     }
   }
 

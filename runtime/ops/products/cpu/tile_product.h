@@ -81,18 +81,18 @@ template <class T>
 HWY_INLINE void transpose_strip(const T* from, int64_t from_step, T* to, int64_t to_step) {
   const hn::ScalableTag<T> d;
   if constexpr (sizeof(T) == 4) {
-    const hn::RepartitionToWide<decltype(d)> wide;
+    const hn::RepartitionToWide<decltype(d)> pairs;
     const auto a = load_blocks(d, from, 4 * from_step), b = load_blocks(d, from + from_step, 4 * from_step);
     const auto c = load_blocks(d, from + 2 * from_step, 4 * from_step);
     const auto e = load_blocks(d, from + 3 * from_step, 4 * from_step);
-    const auto low_ab = hn::BitCast(wide, hn::InterleaveLower(d, a, b));
-    const auto low_ce = hn::BitCast(wide, hn::InterleaveLower(d, c, e));
-    const auto high_ab = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
-    const auto high_ce = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, low_ab, low_ce)), d, to);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, low_ab, low_ce)), d, to + to_step);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, high_ab, high_ce)), d, to + 2 * to_step);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, high_ab, high_ce)), d, to + 3 * to_step);
+    const auto low_ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+    const auto low_ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+    const auto high_ab = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+    const auto high_ce = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low_ab, low_ce)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low_ab, low_ce)), d, to + to_step);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high_ab, high_ce)), d, to + 2 * to_step);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high_ab, high_ce)), d, to + 3 * to_step);
   } else {
     const auto a = load_blocks(d, from, 2 * from_step), b = load_blocks(d, from + from_step, 2 * from_step);
     hn::StoreU(hn::InterleaveLower(d, a, b), d, to);

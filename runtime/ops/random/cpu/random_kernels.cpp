@@ -26,10 +26,10 @@ struct Product {
 // The 64-bit products of all lanes with one factor: of the even lanes, and of the odd lanes.
 HWY_INLINE Product multiply(Word x, Word factor) {
   const Words d;
-  const hn::RepartitionToWide<Words> wide;
+  const hn::RepartitionToWide<Words> words64;
   const auto even = hn::MulEven(x, factor);
-  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, x))), factor);
-  const auto upper = hn::Set(wide, 0xFFFFFFFF00000000u);
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(words64, x))), factor);
+  const auto upper = hn::Set(words64, 0xFFFFFFFF00000000u);
   return {hn::BitCast(d, hn::Or(hn::ShiftRight<32>(even), hn::And(odd, upper))),
           hn::BitCast(d, hn::Or(hn::AndNot(upper, even), hn::ShiftLeft<32>(odd)))};
 }

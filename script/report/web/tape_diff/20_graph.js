@@ -63,7 +63,7 @@ class DiffGraph extends Tape {
     this.page.choose(box.members.map(i => this.tape.nodes[i].pair), this);
   }
 
-  describeFold() { return []; }
+  describeModule() { return []; }
   describeNode() { return []; }
 
   // Shows pairs that were chosen elsewhere: the module that they are, or the first of them that this tape has.
@@ -72,11 +72,11 @@ class DiffGraph extends Tape {
     const i = pairs.map(pair => this.nodeOf.get(pair)).find(node => node !== undefined);
     if (pairs.length > 1) this.openAround(pairs);
     const all = new Set(pairs), isChosen = box => box.members.every(member => all.has(this.tape.nodes[member].pair));
-    const fold = this.boxes.find(box => box.node === null && box.members.length === pairs.length && isChosen(box));
+    const closed = this.boxes.find(box => box.node === null && box.members.length === pairs.length && isChosen(box));
     this.following = true;
-    if (fold) {
-      this.pick(fold.id);
-      this.center(fold);
+    if (closed) {
+      this.pick(closed.id);
+      this.center(closed);
     } else if (i === undefined) {
       for (const box of this.boxes) box.element.classList.remove('chosen');
       for (const [edge] of this.edges) edge.classList.remove('near');

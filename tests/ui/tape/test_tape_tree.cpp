@@ -18,13 +18,13 @@ const TapeTree::Group* find_group(const TapeTree& tree, const std::string& name)
   return nullptr;
 }
 
-TapePicture picture_of(const TapeSnapshot& tape, const FoldState& state) {
+TapePicture picture_of(const TapeSnapshot& tape, const CollapseState& state) {
   const TapeTree tree = tape_tree(tape);
   return tape_picture(tape, tree, open_groups(tree, state), {});
 }
 
-FoldState all_open() { return {FoldState::Mode::all, 0, {}}; }
-FoldState all_closed() { return {FoldState::Mode::depth, 0, {}}; }
+CollapseState all_open() { return {CollapseState::Mode::all, 0, {}}; }
+CollapseState all_closed() { return {CollapseState::Mode::depth, 0, {}}; }
 
 // Each edge leaves the lower side of its box and enters the upper side of the other, further down.
 void check_edges(const TapePicture& picture) {
@@ -75,18 +75,18 @@ void check_frames(const TapePicture& picture, const TapeTree& tree) {
 
 TEST_CASE("consecutive equal blocks are folded, independent of parameter names") {
   const TapeTree tree = tape_tree(residual_tape(12));
-  const TapeTree::Group* fold = find_group(tree, "blocks.0 … 11");
-  REQUIRE(fold);
-  CHECK(fold->repeats == 12);
-  CHECK(fold->items.size() == 12);
-  CHECK(fold->node_count == 12 * 11);
+  const TapeTree::Group* group = find_group(tree, "blocks.0 … 11");
+  REQUIRE(group);
+  CHECK(group->repeats == 12);
+  CHECK(group->items.size() == 12);
+  CHECK(group->node_count == 12 * 11);
   const TapeTree::Group* block = find_group(tree, "blocks.3");
   REQUIRE(block);
   CHECK(block->node_count == 11);
   CHECK(find_group(tree, "norm"));
 }
 
-TEST_CASE("a different block splits the fold") {
+TEST_CASE("a different block splits the group") {
   const TapeTree tree = tape_tree(residual_tape(12, 1, 5));
   REQUIRE(find_group(tree, "blocks.0 … 4"));
   CHECK(find_group(tree, "blocks.0 … 4")->repeats == 5);
@@ -128,11 +128,11 @@ TEST_CASE("a repeated sequence of several items is folded: x + block(x)") {
     x = tape.call("add", "Net", {x, y}, {4});
   }
   const TapeTree tree = tape_tree(tape.snapshot());
-  const auto fold =
+  const auto group =
       std::find_if(tree.groups.begin(), tree.groups.end(), [](const auto& g) { return g.repeats > 0; });
-  REQUIRE(fold != tree.groups.end());
-  CHECK(fold->repeats == 6);
-  CHECK(fold->node_count == 12);
+  REQUIRE(group != tree.groups.end());
+  CHECK(group->repeats == 6);
+  CHECK(group->node_count == 12);
 }
 
 TEST_CASE("a cell that is called once per time step has a group per call, folded") {
@@ -152,9 +152,9 @@ TEST_CASE("a cell that is called once per time step has a group per call, folded
     h = apart.call("tanh", "Rnn", {h}, {4});
   }
   const TapeTree tree = tape_tree(apart.snapshot());
-  const TapeTree::Group* fold = find_group(tree, "cell");
-  REQUIRE(fold);
-  CHECK(fold->repeats == 20);
+  const TapeTree::Group* group = find_group(tree, "cell");
+  REQUIRE(group);
+  CHECK(group->repeats == 20);
   // The weight belongs to all of the calls, not to one.
   CHECK(tree.groups[tree.group_of[tree.group_of.size() - 1]].name == "Rnn");
 }
@@ -189,7 +189,7 @@ TEST_CASE("every node has a box that shows or contains it, for any open modules"
   const TapeSnapshot tape = residual_tape(8, 1, 2);
   const TapeTree tree = tape_tree(tape);
   for (uint32_t depth = 0; depth < 5; ++depth) {
-    FoldState state{FoldState::Mode::depth, depth, {}};
+    CollapseState state{CollapseState::Mode::depth, depth, {}};
     const auto open = open_groups(tree, state);
     const TapePicture picture = tape_picture(tape, tree, open, {});
     std::vector<uint32_t> held(picture.boxes.size(), 0);
@@ -231,17 +231,17 @@ TEST_CASE("an extra node in one block moves nothing above it and keeps the other
 TEST_CASE("the group that is opened stays where it was clicked") {
   const TapeSnapshot tape = residual_tape(30);
   const TapeTree tree = tape_tree(tape);
-  const TapeTree::Group* fold = find_group(tree, "blocks.0 … 29");
-  REQUIRE(fold);
-  FoldState state;
+  const TapeTree::Group* group = find_group(tree, "blocks.0 … 29");
+  REQUIRE(group);
+  CollapseState state;
   const TapePicture closed = tape_picture(tape, tree, open_groups(tree, state), {});
-  state.exceptions[fold->key] = true;
+  state.exceptions[group->key] = true;
   TapePicture open = tape_picture(tape, tree, open_groups(tree, state), {});
-  keep_places(open, closed, fold->key);
+  keep_places(open, closed, group->key);
   const size_t box =
-      size_t(std::find(closed.keys.begin(), closed.keys.end(), fold->key) - closed.keys.begin());
+      size_t(std::find(closed.keys.begin(), closed.keys.end(), group->key) - closed.keys.begin());
   const size_t frame =
-      size_t(std::find(open.frame_keys.begin(), open.frame_keys.end(), fold->key) - open.frame_keys.begin());
+      size_t(std::find(open.frame_keys.begin(), open.frame_keys.end(), group->key) - open.frame_keys.begin());
   REQUIRE(box < closed.keys.size());
   REQUIRE(frame < open.frame_keys.size());
   const CanvasFrame& now = open.canvas.frames[frame];

@@ -1,9 +1,12 @@
-// The list of all ops, declared in op.h: the lists of the families' files all.
-#include "runtime/ops/families.h"
-
+// The list of all ops, declared in op.h, and of all row kernels, declared in row_kernel.h: the lists of the
+// families' files, joined. Both are used below the families and are implemented above them.
+#include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/elementwise/elementwise.h"
+#include "runtime/ops/by_rows.h"
+#include "runtime/ops/families.h"
 
 namespace lunagrad {
 
@@ -47,6 +50,7 @@ std::span<const Op* const> all_ops() {
                               pool_ops,
                               resize_ops,
                               index_ops,
+                              embedding_ops,
                               scatter_ops,
                               view_scatter_ops,
                               place_ops,
@@ -92,6 +96,20 @@ const Op* find_op(std::string_view name) {
 
 std::vector<OpExample> examples_of(const Op& op) {
   return op.elementwise >= 0 && !op.hidden() ? row_examples(op) : op.examples;
+}
+
+std::unique_ptr<RowKernel> row_kernel(const Call& call) {
+  static const std::vector<RowKernelMaker> all = [] {
+    std::vector<RowKernelMaker> makers;
+    for (const auto& family :
+         {softmax_row_kernels(), scan_row_kernels(), norm_row_kernels(), group_norm_row_kernels(),
+          loss_row_kernels(), reduced_loss_row_kernels(), class_loss_row_kernels()})
+      makers.insert(makers.end(), family.begin(), family.end());
+    return makers;
+  }();
+  const auto maker =
+      std::find_if(all.begin(), all.end(), [&](const RowKernelMaker& m) { return m.op == call.op; });
+  return (call.output().dtype() == DType::f64 ? maker->f64 : maker->f32)(call);
 }
 
 }  // namespace lunagrad

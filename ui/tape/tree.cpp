@@ -1,4 +1,4 @@
-#include "ui/tape/fold.h"
+#include "ui/tape/tree.h"
 
 #include <algorithm>
 #include <cctype>
@@ -335,17 +335,17 @@ class Builder {
         title += " … " + std::string(last.name);
         path += " … " + std::string(last.name);
       }
-      uint32_t fold = group;
+      uint32_t repeated = group;
       if (scope != 0 &&
           end - i ==
               whole.items.size()) {  // nothing but the repetition: the scope becomes the merged group itself
-        tree_.groups[fold].name = std::move(title);
+        tree_.groups[repeated].name = std::move(title);
       } else {
-        fold = add_group(std::move(title), std::move(path), hash_of(first.key, "repeats"), int(group));
-        tree_.groups[fold].node_count = item_end(whole.items[end - 1]) - item_begin(whole.items[i]);
+        repeated = add_group(std::move(title), std::move(path), hash_of(first.key, "repeats"), int(group));
+        tree_.groups[repeated].node_count = item_end(whole.items[end - 1]) - item_begin(whole.items[i]);
       }
-      tree_.groups[fold].repeats = uint32_t(times);
-      for (; i < end; ++i) emit_item(whole.items[i], fold);
+      tree_.groups[repeated].repeats = uint32_t(times);
+      for (; i < end; ++i) emit_item(whole.items[i], repeated);
     }
   }
 
@@ -382,7 +382,7 @@ bool TapeTree::inside(uint32_t group, uint32_t ancestor) const {
 
 TapeTree tape_tree(const TapeSnapshot& tape) { return Builder(tape).build(); }
 
-std::vector<char> open_groups(const TapeTree& tree, const FoldState& state) {
+std::vector<char> open_groups(const TapeTree& tree, const CollapseState& state) {
   std::vector<char> open(tree.groups.size(), 0);
   const bool small = tree.group_of.size() <= kFew;
   size_t boxes = tree.groups[0].items.size();
@@ -397,9 +397,9 @@ std::vector<char> open_groups(const TapeTree& tree, const FoldState& state) {
       bool opens = true;
       if (const auto exception = state.exceptions.find(group.key); exception != state.exceptions.end())
         opens = exception->second;
-      else if (state.mode == FoldState::Mode::depth)
+      else if (state.mode == CollapseState::Mode::depth)
         opens = group.depth <= state.depth;
-      else if (state.mode == FoldState::Mode::automatic && !small)
+      else if (state.mode == CollapseState::Mode::automatic && !small)
         opens = group.repeats == 0 && boxes - 1 + group.items.size() <= kFew;
       if (!opens) continue;
       boxes += group.items.size() - 1;

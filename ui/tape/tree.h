@@ -39,17 +39,17 @@ struct TapeTree {
 TapeTree tape_tree(const TapeSnapshot&);
 
 // Which groups the user has opened and closed.
-struct FoldState {
+struct CollapseState {
   enum class Mode { automatic, depth, all } mode = Mode::automatic;
   uint32_t depth = 0;                               // in depth mode: groups with a smaller depth are open
   std::unordered_map<uint64_t, bool> exceptions{};  // by key: open or closed, independent of the mode
   bool sideways = false;                            // the picture goes from left to right
-  bool operator==(const FoldState&) const = default;
+  bool operator==(const CollapseState&) const = default;
 };
 
 // For each group, whether it and all groups around it are open. The root is always open. In automatic mode a
 // small tape is opened completely; in a larger one the outer modules are opened as long as few boxes are
 // visible.
-std::vector<char> open_groups(const TapeTree&, const FoldState&);
+std::vector<char> open_groups(const TapeTree&, const CollapseState&);
 
 }  // namespace lunagrad
