@@ -6,17 +6,14 @@ file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples/*.c
 file(GLOB_RECURSE TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/runtime/*.cpp
      ${CMAKE_SOURCE_DIR}/tests/script/*.cpp ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
 list(APPEND TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/main.cpp)
+list(REMOVE_ITEM TEST_SOURCES ${LEFT_OUT_TESTS} "")
 add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest nlohmann_json::nlohmann_json)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 precompile_headers(lunagrad-samples <doctest/doctest.h>)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF
-                      ${SECCOMP})
-# It reads the ONNX files that it wrote.
-set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
-                            OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
+                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB ${SECCOMP})
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 target_compile_definitions(lunagrad-tests PRIVATE ${SIMD_DEFINITION})
 precompile_headers(lunagrad-tests <doctest/doctest.h>)
@@ -112,6 +109,7 @@ set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
 # The tests of tests/lua that tests/script/lua/test_lua.cpp does not run. test_run.lua needs a run of its own.
 file(GLOB LUA_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/lua/test_*.lua)
+list(REMOVE_ITEM LUA_TESTS ${LEFT_OUT_TESTS} "")
 file(READ ${PROJECT_SOURCE_DIR}/tests/script/lua/test_lua.cpp RUN_BY_STATE)
 foreach(FILE ${LUA_TESTS})
   get_filename_component(NAME ${FILE} NAME)
@@ -141,27 +139,16 @@ if(NOT LUNAGRAD_SANITIZE)
   set_tests_properties(sweep PROPERTIES PROCESSORS 2)
 endif()
 # The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
-add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
-set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")
+if("serve" IN_LIST PARTS)
+  add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
+  set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")
+endif()
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+foreach(FILE IN LISTS PART_TESTS)
+  include(${FILE})
+endforeach()
 # The words of comments and documents.
 add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
-# Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
-set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
-file(MAKE_DIRECTORY ${ONNX_MODELS})
-add_test(NAME onnx-models COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/models.lua -- ${ONNX_MODELS})
-add_test(NAME onnx-ops COMMAND lunagrad-tests "-tc=ONNX: every op*")
-add_test(NAME onnx-check COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/check.py ${ONNX_MODELS})
-set_tests_properties(onnx-models onnx-ops PROPERTIES FIXTURES_SETUP onnx-models)
-set_tests_properties(onnx-ops PROPERTIES ENVIRONMENT "LUNAGRAD_ONNX_FOLDER=${ONNX_MODELS}")
-add_test(NAME onnx-import COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${ONNX_MODELS})
-set_tests_properties(onnx-check onnx-import PROPERTIES FIXTURES_REQUIRED onnx-models)
-# ONNX's own test cases of each operator.
-add_test(NAME onnx-nodes COMMAND sh -ec "${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/node_cases.py ${CMAKE_BINARY_DIR}/onnx-nodes 2>&1 && \
-$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${CMAKE_BINARY_DIR}/onnx-nodes refused")
-# Nodes whose attributes and operands are wrong: more of them with LUNAGRAD_TEST_ALL.
-add_test(NAME onnx-wrong-nodes WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-         COMMAND lunagrad run --memory 256 ${PROJECT_SOURCE_DIR}/tests/fuzz/onnx_nodes.lua)
 # What tests/lua/test_pt.lua saves, read by PyTorch where it is installed.
 add_test(NAME pt-torch COMMAND sh -ec "$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/lua/test_pt.lua -- ${CMAKE_BINARY_DIR}/saved.pt && \
 ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/reference/checkpoint.py check ${CMAKE_BINARY_DIR}/saved.pt")
@@ -219,6 +206,9 @@ if(TARGET lunagrad-gpu)
   # Scripts that the CPU tests run, with a GPU as the default device.
   foreach(NAME ends functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows captured_graph
           surgery range)
+    if(${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua IN_LIST LEFT_OUT_TESTS)
+      continue()
+    endif()
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
              COMMAND lunagrad test ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
     set_tests_properties(gpu-lua-${NAME} PROPERTIES

@@ -129,18 +129,18 @@ room(script/trust "Whose a run is, and whether its code runs with the user's rig
      runtime/core runtime/io)
 room(script/files "What a script may read and write, and files that it writes aside."
      runtime/core runtime/io script/trust)
+room(script/parts "The optional parts of a build."
+     runtime/core)
 room(script/meta "Help, signatures and annotations, from the op records and lua/meta/."
-     runtime/core runtime/io)
+     runtime/core runtime/io script/parts)
 room(script/chunk "Reads compiled Lua functions: globals, fields, lost values."
      runtime/core script/meta)
 room(script/lua "The Lua state: conversion, errors, sandbox, tracebacks, console scope."
-     runtime/core script/chunk script/files script/meta script/view)
+     runtime/core script/chunk script/files script/meta script/parts script/view)
 room(script/bind/autograd "Bindings of gradients, the tape, autocast and vmap."
      runtime runtime/batching runtime/core runtime/io runtime/tape runtime/vmap script/lua script/meta)
-room(script/onnx "Export and import of ONNX models."
-     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise)
-room(script/bind/data "Bindings of files, batches, .pt and ONNX."
-     runtime runtime/core runtime/io script/files script/lua script/onnx)
+room(script/bind/data "Bindings of files, batches and .pt."
+     runtime runtime/core runtime/io script/files script/lua)
 room(script/bind/deferral "Bindings of deferred calls and captured graphs."
      runtime/core runtime/deferral runtime/tape script/lua)
 room(script/bind/distributed "Bindings of ranks."
@@ -166,12 +166,14 @@ room(script/compare "Compares a step with the CPU in f64."
 room(script/session "The thread that runs a script, and its viewers."
      runtime runtime/core runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
      script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)
-room(script/bind/surgery "Bindings that change a running model."
-     runtime runtime/core script/lua)
-room(script/bind/nn "Bindings of modules and optimizers."
-     runtime runtime/optimizer runtime/tape script/bind/surgery script/lua script/session)
+room(script/bind/nn "Bindings of modules and optimizers, and the operands of a module's latest call."
+     runtime runtime/core runtime/optimizer runtime/tape script/lua script/session)
+room(script/bind/parts "Bindings of the optional parts."
+     script/lua script/parts)
 room(script/bind/run "Bindings of lg.run and of the host's values."
      runtime runtime/io script/bind/deferral script/lua script/session)
+room(script/bind/surgery "Bindings that change a running model."
+     runtime runtime/core script/bind/nn script/lua script/parts)
 room(script/bind/tensor "Bindings of tensors, ops and user kernels."
      runtime runtime/batching runtime/core runtime/cpu runtime/io runtime/tape script/bind/data script/lua script/meta
      script/session)
@@ -191,20 +193,22 @@ room(script/cli/trust "Asks before the code of another owner's run."
      runtime/core runtime/io script/cli/base script/run script/time script/trust)
 room(script/cli/bench "The command bench."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
+room(script/cli/command "Commands that run, check and explain scripts."
+     runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
+     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/sweep)
+room(script/cli "The program's commands."
+     runtime/core script/cli/base script/cli/command script/parts)
 room(script/tape_diff "The difference of two tapes."
      runtime/core runtime/io runtime/statistics script/run)
 room(script/report "Pages of runs and differences for a browser, and exported curves."
      runtime/core runtime/io script/run script/tape_diff script/view)
-room(script/serve "The HTTP server."
-     runtime/core script/report script/run)
-room(script/cli/command "Commands that run, check and explain scripts."
-     runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/sweep)
-room(script/cli "The program's commands."
-     runtime/core script/cli/base script/cli/command)
 room(script/cli/history "Commands that work on run folders."
      runtime/core runtime/io script script/bundle script/check script/cli/base script/cli/command script/cli/trust script/report
      script/run script/sweep script/tape_diff script/time script/trust)
+room(script/onnx "Export and import of ONNX models, and their bindings."
+     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise script/bind/data script/lua script/parts)
+room(script/serve "The HTTP server and its command."
+     runtime/core script/cli/base script/report script/run)
 room(ui/base "Text, numbers and descriptions without Dear ImGui."
      runtime/core script/view)
 room(ui/window "GLFW, Vulkan, fonts, themes, input."
@@ -249,7 +253,7 @@ room(ui/panels/profile "Parts of the profile panel."
 room(ui/panels/tape "Parts of the tape panel."
      runtime/core runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
 room(ui/panels "One file per panel."
-     runtime/core runtime/io script/lua script/meta script/report script/run ui/base ui/curves ui/editor ui/inspect
+     runtime/core runtime/io script/lua script/meta script/parts script/report script/run ui/base ui/curves ui/editor ui/inspect
      ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
      ui/workbench)
 room(ui/app "The program: windows, arguments, frames."

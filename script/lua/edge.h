@@ -174,8 +174,7 @@ void bind_data(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
 void bind_names(lua_State*, int core, int methods);
-void bind_onnx(lua_State*, int core, int methods);
-void bind_distributed(lua_State*, int core, int methods);
+void bind_parts(lua_State*, int core, int methods);
 
 struct Signature;
 // Pushes the function that runs an op with the arguments of its signature. The signature must outlive the

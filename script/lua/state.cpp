@@ -13,6 +13,7 @@
 #include "script/lua/function.h"
 #include "script/lua/sandbox.h"
 #include "script/meta/library.h"
+#include "script/parts/names.h"
 
 namespace lunagrad {
 namespace {
@@ -86,6 +87,8 @@ int search_library(lua_State* L) {
     lua_pushnil(L);
     return 1;
   }
+  for (const PartField& field : part_fields())
+    if (!field.built && name == field.module) fail_left_out("lg." + std::string(field.path));
   std::string path = name;
   std::replace(path.begin(), path.end(), '.', '/');
   path = library_directory() + "/" + path;
@@ -253,10 +256,9 @@ void open_lunagrad(lua_State* L) {
     bind_io(inner, core, methods);
     bind_data(inner, core, methods);
     bind_module(inner, core, methods);
-    bind_onnx(inner, core, methods);
     bind_optim(inner, core, methods);
     bind_names(inner, core, methods);
-    bind_distributed(inner, core, methods);
+    bind_parts(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
     if (edge(inner).files.limited) hide_metatables(inner);

@@ -1,11 +1,12 @@
 #pragma once
-// All commands of the program, in the order of its help. A new command is a file NAME.cpp in this folder that
-// defines add_NAME(Program&), and a line here. Help, the manual page and shell completions follow from the
-// command's declaration.
+// The commands of the program, in the order of its help; PARTS is the place of the commands of optional parts
+// (script/cli/part_commands.h). A new command is a file NAME.cpp in this folder that defines
+// add_NAME(Program&), and a line here. Help, the manual page and shell completions follow from the command's
+// declaration.
 #include "script/cli/base/flags.h"
 
 // clang-format off
-#define LUNAGRAD_COMMANDS(COMMAND) \
+#define LUNAGRAD_COMMANDS(COMMAND, PARTS) \
   COMMAND(run)                     \
   COMMAND(repl)                    \
   COMMAND(test)                    \
@@ -15,7 +16,7 @@
   COMMAND(runs)                    \
   COMMAND(tape)                    \
   COMMAND(sweep)                   \
-  COMMAND(serve)                   \
+  PARTS                            \
   COMMAND(repro)                   \
   COMMAND(bundle)                  \
   COMMAND(probe)                   \
@@ -38,7 +39,7 @@ namespace lunagrad {
 
 // Each adds one command to the program and returns its action.
 #define LUNAGRAD_DECLARE(name) Action add_##name(Program& program);
-LUNAGRAD_COMMANDS(LUNAGRAD_DECLARE)
+LUNAGRAD_COMMANDS(LUNAGRAD_DECLARE, )
 #undef LUNAGRAD_DECLARE
 
 }  // namespace lunagrad
