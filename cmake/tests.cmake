@@ -33,6 +33,7 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
 # Tests with mutated files of every format: a program of its own, which a build with sanitizers compiles in minutes.
 file(GLOB READER_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
+list(REMOVE_ITEM READER_TESTS ${LEFT_OUT_TESTS} "")
 add_executable(lunagrad-reader-tests ${READER_TESTS} ${CMAKE_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY PkgConfig::LUA
                       nlohmann_json::nlohmann_json ZLIB::ZLIB)
@@ -132,11 +133,6 @@ if(NOT LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME distributed
            COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/distributed)
   set_tests_properties(distributed PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS 2 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-endif()
-# Sweeps whose workers are killed, stopped and signalled.
-if(NOT LUNAGRAD_SANITIZE)
-  add_test(NAME sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/sweep)
-  set_tests_properties(sweep PROPERTIES PROCESSORS 2)
 endif()
 # The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
 if("serve" IN_LIST PARTS)

@@ -153,8 +153,8 @@ room(script/leaks "The owners of leaked tensors."
      runtime/core runtime/tape script/chunk script/lua script/view)
 room(script/profile "Times of steps and ranks."
      runtime/core runtime/dist runtime/tape script/view)
-room(script/run "Run folders: configuration, records, notes, events, differences."
-     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics script/trust script/view)
+room(script/run "Run folders: configuration, records, notes, events, differences; the readers of bundles and sweeps."
+     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics script/parts script/trust script/view)
 room(script/guard "The kernel's limits for a sandboxed script."
      runtime/core runtime/cpu runtime/io runtime/ops/products/cpu script/meta script/run script/trust script/view)
 room(script/host "Values that a host passes to scripts."
@@ -177,34 +177,36 @@ room(script/bind/surgery "Bindings that change a running model."
 room(script/bind/tensor "Bindings of tensors, ops and user kernels."
      runtime runtime/batching runtime/core runtime/cpu runtime/io runtime/tape script/bind/data script/lua script/meta
      script/session)
-room(script/bundle "Runs in one file."
-     runtime/core runtime/io script/run script/trust)
-room(script/sweep "The folders of sweeps: plan, trials, claims, results."
-     runtime/core runtime/io script/run script/trust)
-room(script/check "Whether a run or sweep can still be read and replayed."
-     runtime/core runtime/io script/bundle script/run script/sweep script/time script/trust)
+room(script/bundle "Packs runs into one file, and reads these files."
+     runtime/core runtime/io script/parts script/run script/trust)
+room(script/check "Whether a run or bundle can still be read and replayed."
+     runtime/core runtime/io script/run script/time script/trust)
 room(script/cli/ranks "Starts the ranks of a distributed run."
      runtime/core runtime/dist script script/run)
 room(script/cli/base "What commands share: flags, devices, progress, exit codes."
      runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run script/time script/view)
-room(script/cli/sweep "Commands of sweeps."
-     runtime/core runtime/dist runtime/io script script/cli/base script/run script/sweep script/trust)
-room(script/cli/trust "Asks before the code of another owner's run."
-     runtime/core runtime/io script/cli/base script/run script/time script/trust)
 room(script/cli/bench "The command bench."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/cli/command "Commands that run, check and explain scripts."
-     runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/sweep)
+     runtime runtime/core runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench script/guard script/lua
+     script/meta script/run)
 room(script/cli "The program's commands."
      runtime/core script/cli/base script/cli/command script/parts)
+room(script/cli/trust "Asks before the code of another owner's run."
+     runtime/core runtime/io script/cli/base script/run script/time script/trust)
+room(script/cli/bundle "The command bundle."
+     runtime/core runtime/io script/bundle script/cli/base script/cli/trust script/run script/trust)
 room(script/tape_diff "The difference of two tapes."
      runtime/core runtime/io runtime/statistics script/run)
 room(script/report "Pages of runs and differences for a browser, and exported curves."
      runtime/core runtime/io script/run script/tape_diff script/view)
 room(script/cli/history "Commands that work on run folders."
-     runtime/core runtime/io script script/bundle script/check script/cli/base script/cli/command script/cli/trust script/report
-     script/run script/sweep script/tape_diff script/time script/trust)
+     runtime/core runtime/io script script/check script/cli/base script/cli/command script/cli/trust script/report script/run
+     script/tape_diff script/time script/trust)
+room(script/sweep "The folders of sweeps: plan, trials, claims, results, and their check."
+     runtime/core runtime/io script/check script/parts script/run script/trust)
+room(script/cli/sweep "Commands of sweeps, and the worker."
+     runtime/core runtime/dist runtime/io script script/cli/base script/cli/trust script/run script/sweep script/trust)
 room(script/onnx "Export and import of ONNX models, and their bindings."
      runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise script/bind/data script/lua script/parts)
 room(script/serve "The HTTP server and its command."
@@ -218,7 +220,7 @@ room(ui/record "The registry and the record of actions."
 room(ui/text "Search, and text that can be edited."
      ui/base ui/window)
 room(ui/runs "Run folders as the window lists them, and their curves."
-     runtime/core runtime/io script script/run script/sweep ui/base ui/text)
+     runtime/core runtime/io script script/run ui/base ui/text)
 room(ui/graph "Layout and canvas of graphs."
      ui/window)
 room(ui/widgets "Widgets that several panels draw."
@@ -226,15 +228,14 @@ room(ui/widgets "Widgets that several panels draw."
 room(ui/tape "The tape as a graph."
      runtime/core runtime/io script ui/base ui/graph ui/widgets ui/window)
 room(ui/time "Replays, probes and forks in the window."
-     runtime/core runtime/io script script/bundle script/guard script/run script/sweep script/time script/trust script/view
-     ui/base ui/record ui/runs)
+     runtime/core runtime/io script script/guard script/run script/time script/trust script/view ui/base ui/record ui/runs)
 room(ui/inspect "What the window asks a session for, and its answers."
      runtime/core script script/view ui/base)
 room(ui/editor "The script's editor and the console's input."
      runtime/core runtime/io script script/lua script/meta ui/base ui/text ui/widgets ui/window)
 room(ui/actions "The functions that panels call."
-     runtime/core runtime/io script script/bundle script/lua script/run script/sweep ui/base ui/editor ui/inspect ui/record
-     ui/runs ui/tape ui/time ui/window)
+     runtime/core runtime/io script script/lua script/run ui/base ui/editor ui/inspect ui/record ui/runs ui/tape ui/time
+     ui/window)
 room(ui/compare "Comparisons of steps, runs and tapes."
      runtime/core runtime/io script script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record ui/runs
      ui/tape ui/widgets ui/window)

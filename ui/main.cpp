@@ -19,12 +19,12 @@
 #include "runtime/core/terminal_text.h"
 #include "runtime/dist/world.h"
 #include "runtime/io/own_file.h"
-#include "script/bundle/bundle.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
+#include "script/run/bundle.h"
 #include "script/run/record.h"
+#include "script/run/sweep.h"
 #include "script/standard_streams.h"
-#include "script/sweep/plan.h"
 #include "ui/app/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -174,9 +174,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   if (options.trust && options.run.sandbox)
     throw Usage{"--trust runs it with your rights, and --sandbox does not: leave one of them out"};
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
-  if (!options.script.empty() &&
-      (lunagrad::is_run(options.script) || lunagrad::sweep::is_sweep(options.script) ||
-       lunagrad::is_bundle(options.script)))
+  if (!options.script.empty() && (lunagrad::is_run(options.script) || lunagrad::is_sweep(options.script) ||
+                                  lunagrad::is_bundle(options.script)))
     options.opened_run = std::exchange(options.script, {});
   return true;
 }

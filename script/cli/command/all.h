@@ -15,10 +15,8 @@
   COMMAND(init)                    \
   COMMAND(runs)                    \
   COMMAND(tape)                    \
-  COMMAND(sweep)                   \
   PARTS                            \
   COMMAND(repro)                   \
-  COMMAND(bundle)                  \
   COMMAND(probe)                   \
   COMMAND(fork)                    \
   COMMAND(devices)                 \
