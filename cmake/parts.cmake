@@ -1,8 +1,10 @@
 # The optional parts. A part is one entry here and the folders that it names: delete both to delete the part.
 # LUNAGRAD_NAME=OFF leaves a part out of the build; its commands and fields then say so.
-#   part(NAME "WHAT IT IS" [LIBRARY FOLDER...] [PROGRAM FOLDER...] [COMMANDS NAME...] [FIELDS PATH=MODULE...] [TESTS FILE...])
+#   part(NAME "WHAT IT IS" [LIBRARY FOLDER...] [PROGRAM FOLDER...] [LOADED FOLDER...] [COMMANDS NAME...] [FIELDS PATH=MODULE...]
+#        [TESTS FILE...])
 #     LIBRARY   folders for every host of scripts; a source in them defines add_part_NAME(Parts&) of script/parts/parts.h
 #     PROGRAM   folders for the program alone; their sources define add_COMMAND(Program&) for each of COMMANDS
+#     LOADED    folders whose part.cmake builds a library that is loaded at run time
 #     FIELDS    names in lg and their Lua modules (PartField in script/parts/names.h)
 #     TESTS     sources, folders and Lua scripts of tests that need the part; tests.cmake in a folder adds entries to ctest
 # part.cmake in a folder of a part adds what its sources need (cmake/part.cmake).
@@ -30,5 +32,9 @@ part(onnx "export and import of ONNX models" LIBRARY script/onnx
      FIELDS io.onnx_export=lunagrad.onnx io.onnx_import=lunagrad.onnx_import
      TESTS tests/onnx tests/script/onnx tests/script/lua/test_sandbox.cpp tests/script/lua/test_sandbox_attacks.cpp
            tests/lua/test_onnx.lua tests/lua/test_onnx_import.lua tests/lua/test_batch_norm.lua tests/fuzz/test_mutated_onnx.cpp)
+
+part(distributed "several processes: lg.distributed and its MPI library" LOADED runtime/dist/mpi
+     FIELDS distributed=lunagrad.distributed
+     TESTS tests/distributed tests/lua/test_distributed.lua tests/script/inspect/test_pause_values.cpp)
 
 write_part_tables()

@@ -127,13 +127,6 @@ add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
 # Random calls of every function that a script can reach; `./test --all` makes more, on the Vulkan device and in the sandbox, too.
 add_test(NAME hostile-calls COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/hostile_calls $<TARGET_FILE:lunagrad>
          ${CMAKE_BINARY_DIR}/hostile-calls)
-# Several ranks over MPI, where it is installed. MPI keeps memory, so leak detection is off. Not under TSan, which does
-# not see how MPI's own threads wait for each other.
-if(NOT LUNAGRAD_SANITIZE MATCHES thread)
-  add_test(NAME distributed
-           COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/distributed)
-  set_tests_properties(distributed PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS 2 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-endif()
 # The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
 if("serve" IN_LIST PARTS)
   add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)

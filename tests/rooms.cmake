@@ -184,7 +184,8 @@ room(script/check "Whether a run or bundle can still be read and replayed."
 room(script/cli/ranks "Starts the ranks of a distributed run."
      runtime/core runtime/dist script script/run)
 room(script/cli/base "What commands share: flags, devices, progress, exit codes."
-     runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run script/time script/view)
+     runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/parts script/run script/time
+     script/view)
 room(script/cli/bench "The command bench."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/cli/command "Commands that run, check and explain scripts."

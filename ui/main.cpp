@@ -21,6 +21,7 @@
 #include "runtime/io/own_file.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
+#include "script/parts/names.h"
 #include "script/run/bundle.h"
 #include "script/run/record.h"
 #include "script/run/sweep.h"
@@ -220,6 +221,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lunagrad-workbench: %s\n%s", lunagrad::terminal_text(usage.message).c_str(),
                  kUsage);
     return 2;
+  }
+  if (ranks > 1 && lunagrad::is_left_out("lg.distributed")) {
+    std::fputs("lunagrad-workbench: --ranks is not part of this build\n", stderr);
+    return 5;
   }
   if (ranks > 1) {
     if (lunagrad::dist::launched_size() == 1)
