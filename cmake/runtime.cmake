@@ -7,8 +7,7 @@ pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
 
 file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp)
-file(GLOB MPI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/dist/mpi/*.cpp)
-list(REMOVE_ITEM RUNTIME_SOURCES ${MPI_SOURCES})
+list(FILTER RUNTIME_SOURCES EXCLUDE REGEX "/runtime/dist/mpi/")  # an optional part (parts.cmake)
 # The loops of the elementwise rows, in sources of some of the rows each (runtime/ops/elementwise/cpu/elementwise_shard.h).
 set(SHARD_SOURCES)
 file(STRINGS ${PROJECT_SOURCE_DIR}/runtime/ops/elementwise/cpu/elementwise_kernels.h LAST_SHARD REGEX "kRowShards = ")
@@ -75,15 +74,3 @@ precompile_headers(lunagrad-runtime)
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
                       ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
-
-# The ranks of lg.distributed communicate through MPI where it is installed. The MPI code is a library of its own,
-# loaded only when ranks were started, so that a program also runs without MPI.
-if(LUNAGRAD_MPI AND LUNAGRAD_SCRIPT AND NOT CMAKE_CROSSCOMPILING)
-  find_package(MPI COMPONENTS C)
-endif()
-if(MPI_C_FOUND)
-  add_library(lunagrad-mpi MODULE ${MPI_SOURCES})
-  set_target_properties(lunagrad-mpi PROPERTIES CXX_VISIBILITY_PRESET hidden)
-  target_compile_options(lunagrad-mpi PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
-  target_link_libraries(lunagrad-mpi PRIVATE lunagrad-runtime MPI::MPI_C)
-endif()

@@ -17,28 +17,12 @@ pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
 # The library contains everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
-# The HTTP server and the site of the documents are not in it either: only the program links them.
+# The site of the documents is not in it either: only the program links it.
 file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp
-     ${PROJECT_SOURCE_DIR}/script/serve/*.cpp ${PROJECT_SOURCE_DIR}/script/site/*.cpp)
-file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
-list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
-
-# ONNX's messages are generated from Debian's onnx.proto for protobuf-lite. They get their own package name, so that a host
-# may link libonnx too.
-pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf-lite)
-find_program(PROTOC protoc REQUIRED)
-find_path(ONNX_PROTO onnx.proto PATH_SUFFIXES onnx REQUIRED)
-set(ONNX_DIR ${PROJECT_BINARY_DIR}/onnx)
-file(MAKE_DIRECTORY ${ONNX_DIR})
-file(READ ${ONNX_PROTO}/onnx.proto MESSAGES)
-string(REPLACE "\npackage onnx;" "\npackage lunagrad.onnx_messages;" MESSAGES "${MESSAGES}")
-file(CONFIGURE OUTPUT ${ONNX_DIR}/onnx.proto CONTENT "${MESSAGES}" @ONLY)
-add_custom_command(OUTPUT ${ONNX_DIR}/onnx.pb.cc ${ONNX_DIR}/onnx.pb.h
-  COMMAND ${PROTOC} --cpp_out=lite:${ONNX_DIR} --proto_path=${ONNX_DIR} onnx.proto
-  DEPENDS ${ONNX_DIR}/onnx.proto COMMENT "Writing ONNX's messages" VERBATIM)
-set_source_files_properties(${ONNX_DIR}/onnx.pb.cc PROPERTIES COMPILE_OPTIONS "-w;-O1")
-set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
-                            OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
+     ${PROJECT_SOURCE_DIR}/script/site/*.cpp)
+include(${PROJECT_SOURCE_DIR}/cmake/parts.cmake)
+list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES} ${PART_SOURCES})
+list(REMOVE_ITEM CLI_SOURCES ${PART_SOURCES})
 
 # The page of reports (script/report/web/), and style and search of the site (script/site/web/), as texts.
 file(GLOB WEB_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/report/web/*
@@ -50,12 +34,19 @@ add_custom_command(OUTPUT ${WEB_TEXTS}
   DEPENDS ${WEB_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake COMMENT "Writing the files of web pages" VERBATIM)
 set_source_files_properties(${WEB_TEXTS} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
-add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_DIR}/onnx.pb.cc ${WEB_TEXTS})
+add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${PART_TABLES} ${WEB_TEXTS})
+foreach(PART IN LISTS LIBRARY_PARTS)
+  target_sources(lunagrad-script PRIVATE $<TARGET_OBJECTS:${PART}>)
+endforeach()
+foreach(PACKAGE IN LISTS PART_PACKAGES)
+  string(REGEX REPLACE "=.*" "" PACKAGE ${PACKAGE})
+  target_link_libraries(lunagrad-script PRIVATE PkgConfig::${PACKAGE})
+endforeach()
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 precompile_headers(lunagrad-script <lua.hpp>)
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
-                      PkgConfig::PROTOBUF ${SECCOMP} Threads::Threads)
+                      ${SECCOMP} Threads::Threads)
 # Where a program that is not installed finds the bundled Lua library.
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
                             LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
@@ -75,7 +66,8 @@ set_source_files_properties(script/cli/command/help.cpp PROPERTIES COMPILE_DEFIN
                             LUNAGRAD_COMMIT="${LUNAGRAD_COMMIT}")
 
 # The program. Only main.cpp includes the GPU backend.
-add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
+add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES} ${COMMAND_TABLE})
+target_link_libraries(lunagrad PRIVATE ${PROGRAM_PARTS})
 target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})
 precompile_headers(lunagrad <iostream>)
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")

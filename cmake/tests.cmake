@@ -6,17 +6,14 @@ file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples/*.c
 file(GLOB_RECURSE TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/runtime/*.cpp
      ${CMAKE_SOURCE_DIR}/tests/script/*.cpp ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
 list(APPEND TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/main.cpp)
+list(REMOVE_ITEM TEST_SOURCES ${LEFT_OUT_TESTS} "")
 add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest nlohmann_json::nlohmann_json)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 precompile_headers(lunagrad-samples <doctest/doctest.h>)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF
-                      ${SECCOMP})
-# It reads the ONNX files that it wrote.
-set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
-                            OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
+                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB ${SECCOMP})
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 target_compile_definitions(lunagrad-tests PRIVATE ${SIMD_DEFINITION})
 precompile_headers(lunagrad-tests <doctest/doctest.h>)
@@ -36,6 +33,7 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
 # Tests with mutated files of every format: a program of its own, which a build with sanitizers compiles in minutes.
 file(GLOB READER_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
+list(REMOVE_ITEM READER_TESTS ${LEFT_OUT_TESTS} "")
 add_executable(lunagrad-reader-tests ${READER_TESTS} ${CMAKE_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY PkgConfig::LUA
                       nlohmann_json::nlohmann_json ZLIB::ZLIB)
@@ -68,7 +66,7 @@ else()
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*tests/runtime/test_ops.cpp")
   add_test(NAME engine COMMAND lunagrad-tests "-sfe=*tests/runtime/test_ops.cpp,*tests/script/*")
   add_test(NAME script COMMAND lunagrad-tests "-sf=*tests/script/*" "-sfe=*test_onnx_ops*,*test_pages*")
-  if(NOT LUNAGRAD_SANITIZE)  # the pages show a release build
+  if(NOT LUNAGRAD_SANITIZE AND NOT LEFT_OUT_TESTS)  # the pages show a release build with all parts
     add_test(NAME pages COMMAND lunagrad-tests "-sf=*test_pages*")
   endif()
   if(LUNAGRAD_SANITIZE)
@@ -105,6 +103,7 @@ set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
 # The tests of tests/lua that tests/script/lua/test_lua.cpp does not run. test_run.lua needs a run of its own.
 file(GLOB LUA_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/lua/test_*.lua)
+list(REMOVE_ITEM LUA_TESTS ${LEFT_OUT_TESTS} "")
 file(READ ${PROJECT_SOURCE_DIR}/tests/script/lua/test_lua.cpp RUN_BY_STATE)
 foreach(FILE ${LUA_TESTS})
   get_filename_component(NAME ${FILE} NAME)
@@ -121,22 +120,15 @@ add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
 # Random calls of every function that a script can reach; `./test --all` makes more, on the Vulkan device and in the sandbox, too.
 add_test(NAME hostile-calls COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/hostile_calls $<TARGET_FILE:lunagrad>
          ${CMAKE_BINARY_DIR}/hostile-calls)
-# Several ranks over MPI, where it is installed. MPI keeps memory, so leak detection is off. Not under TSan, which does
-# not see how MPI's own threads wait for each other.
-if(NOT LUNAGRAD_SANITIZE MATCHES thread)
-  add_test(NAME distributed
-           COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/distributed)
-  set_tests_properties(distributed PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS 2 ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
-endif()
-# Sweeps whose workers are killed, stopped and signalled.
-if(NOT LUNAGRAD_SANITIZE)
-  add_test(NAME sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/sweep)
-  set_tests_properties(sweep PROPERTIES PROCESSORS 2)
-endif()
 # The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
-add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
-set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")
+if("serve" IN_LIST PARTS)
+  add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
+  set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")
+endif()
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+foreach(FILE IN LISTS PART_TESTS)
+  include(${FILE})
+endforeach()
 # The words of comments and documents.
 add_test(NAME wording COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wording)
 # The site of the documents, if cmark-gfm is installed: links, anchors, the pages of the reference, the index of the search.
@@ -148,22 +140,6 @@ add_test(NAME recipes COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/recip
 if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT LUNAGRAD_SANITIZE)
   add_test(NAME components COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/components ${CMAKE_BINARY_DIR} ${CMAKE_NM})
 endif()
-# Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
-set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
-file(MAKE_DIRECTORY ${ONNX_MODELS})
-add_test(NAME onnx-models COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/models.lua -- ${ONNX_MODELS})
-add_test(NAME onnx-ops COMMAND lunagrad-tests "-tc=ONNX: every op*")
-add_test(NAME onnx-check COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/check.py ${ONNX_MODELS})
-set_tests_properties(onnx-models onnx-ops PROPERTIES FIXTURES_SETUP onnx-models)
-set_tests_properties(onnx-ops PROPERTIES ENVIRONMENT "LUNAGRAD_ONNX_FOLDER=${ONNX_MODELS}")
-add_test(NAME onnx-import COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${ONNX_MODELS})
-set_tests_properties(onnx-check onnx-import PROPERTIES FIXTURES_REQUIRED onnx-models)
-# ONNX's own test cases of each operator.
-add_test(NAME onnx-nodes COMMAND sh -ec "${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/node_cases.py ${CMAKE_BINARY_DIR}/onnx-nodes 2>&1 && \
-$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${CMAKE_BINARY_DIR}/onnx-nodes refused")
-# Nodes whose attributes and operands are wrong: more of them with LUNAGRAD_TEST_ALL.
-add_test(NAME onnx-wrong-nodes WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-         COMMAND lunagrad run --memory 256 ${PROJECT_SOURCE_DIR}/tests/fuzz/onnx_nodes.lua)
 # What tests/lua/test_pt.lua saves, read by PyTorch where it is installed.
 add_test(NAME pt-torch COMMAND sh -ec "$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/lua/test_pt.lua -- ${CMAKE_BINARY_DIR}/saved.pt && \
 ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/reference/checkpoint.py check ${CMAKE_BINARY_DIR}/saved.pt")
@@ -222,7 +198,7 @@ if(TARGET lunagrad-gpu)
   file(GLOB GPU_LUA_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/lua/test_*.lua)
   foreach(FILE ${GPU_LUA_TESTS})
     file(STRINGS ${FILE} MARK REGEX "^-- Tested on a GPU, too[.]$" LIMIT_COUNT 1)
-    if(NOT MARK)
+    if(NOT MARK OR FILE IN_LIST LEFT_OUT_TESTS)
       continue()
     endif()
     string(REGEX REPLACE ".*/test_(.*)[.]lua" "\\1" NAME ${FILE})

@@ -138,22 +138,22 @@ room(script/view "The data that a viewer receives."
      runtime/core runtime/statistics)
 room(script "The session's header, and what programs start with: standard streams and ranks."
      runtime/core script/view)
+room(script/parts "The optional parts of a build."
+     runtime/core)
+room(script/meta "Help, signatures and annotations, from the op records and lua/meta/."
+     runtime/core runtime/io script/parts)
+room(script/chunk "Reads compiled Lua functions: globals, fields, lost values."
+     runtime/core script/meta)
 room(script/trust "Whose a run is, and whether its code runs with the user's rights."
      runtime/core runtime/io)
 room(script/files "What a script may read and write, and files that it writes aside."
      runtime/core runtime/io script/trust)
-room(script/meta "Help, signatures and annotations, from the op records and lua/meta/."
-     runtime/core runtime/io)
-room(script/chunk "Reads compiled Lua functions: globals, fields, lost values."
-     runtime/core script/meta)
 room(script/lua "The Lua state: conversion, errors, sandbox, tracebacks, console scope."
-     runtime/core script/chunk script/files script/meta script/view)
+     runtime/core script/chunk script/files script/meta script/parts script/view)
 room(script/bind/autograd "Bindings of gradients, the tape, autocast and vmap."
      runtime runtime/batching runtime/core runtime/io runtime/tape runtime/vmap script/lua script/meta)
-room(script/onnx "Export and import of ONNX models."
-     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise)
-room(script/bind/data "Bindings of files, batches, .pt and ONNX."
-     runtime runtime/core runtime/io script/files script/lua script/onnx)
+room(script/bind/data "Bindings of files, batches and .pt."
+     runtime runtime/core runtime/io script/files script/lua)
 room(script/bind/deferral "Bindings of deferred calls and captured graphs."
      runtime/core runtime/deferral runtime/tape script/lua)
 room(script/bind/distributed "Bindings of ranks."
@@ -164,62 +164,69 @@ room(script/inspect "Watches of tapes, statistics, breakpoints and values, for a
      runtime runtime/core runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
 room(script/leaks "The owners of leaked tensors."
      runtime/core runtime/tape script/chunk script/lua script/view)
-room(script/profile "Times of steps and ranks."
-     runtime/core runtime/dist runtime/tape script/view)
-room(script/run "Run folders: configuration, records, notes, events, differences."
-     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics script/trust script/view)
-room(script/guard "The kernel's limits for a sandboxed script."
-     runtime/core runtime/cpu runtime/io runtime/ops/products/cpu script/meta script/run script/trust script/view)
-room(script/host "Values that a host passes to scripts."
-     runtime runtime/core script/meta)
+room(script/run "Run folders: configuration, records, notes, events, differences; the readers of bundles and sweeps."
+     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics script/parts script/trust script/view)
 room(script/time "Keyframes, replays, probes and forks of runs."
      runtime runtime/core runtime/io script script/lua script/run script/trust script/view)
+room(script/profile "Times of steps and ranks."
+     runtime/core runtime/dist runtime/tape script/view)
+room(script/guard "The kernel's limits for a sandboxed script."
+     runtime/core runtime/cpu runtime/io runtime/ops/products/cpu script/meta script/run script/trust script/view)
 room(script/compare "Compares a step with the CPU in f64."
      runtime runtime/core script/inspect script/view)
+room(script/host "Values that a host passes to scripts."
+     runtime runtime/core script/meta)
 room(script/session "The thread that runs a script, and its viewers."
      runtime runtime/core runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
      script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)
-room(script/bind/surgery "Bindings that change a running model."
-     runtime runtime/core script/lua)
-room(script/bind/nn "Bindings of modules and optimizers."
-     runtime runtime/optimizer runtime/tape script/bind/surgery script/lua script/session)
+room(script/bind/nn "Bindings of modules and optimizers, and the operands of a module's latest call."
+     runtime runtime/core runtime/optimizer runtime/tape script/lua script/session)
+room(script/bind/parts "Bindings of the optional parts."
+     script/lua script/parts)
 room(script/bind/tensor "Bindings of tensors, ops and user kernels."
      runtime runtime/batching runtime/core runtime/cpu runtime/io runtime/tape script/bind/data script/lua script/meta
      script/session)
 room(script/bind/run "Bindings of lg.run and of the host's values."
      runtime runtime/io script/bind/deferral script/bind/tensor script/lua script/session)
-room(script/bundle "Runs in one file."
-     runtime/core runtime/io script/run script/trust)
-room(script/sweep "The folders of sweeps: plan, trials, claims, results."
-     runtime/core runtime/io script/run script/trust)
-room(script/check "Whether a run or sweep can still be read and replayed."
-     runtime/core runtime/io script/bundle script/run script/sweep script/time script/trust)
+room(script/bind/surgery "Bindings that change a running model."
+     runtime runtime/core script/bind/nn script/lua script/parts)
+room(script/bundle "Packs runs into one file, and reads these files."
+     runtime/core runtime/io script/parts script/run script/trust)
+room(script/check "Whether a run or bundle can still be read and replayed."
+     runtime/core runtime/io script/run script/time script/trust)
 room(script/cli/ranks "Starts the ranks of a distributed run."
      runtime/core runtime/dist script script/run)
 room(script/cli/base "What commands share: flags, devices, progress, exit codes."
-     runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run script/time script/view)
-room(script/cli/sweep "Commands of sweeps."
-     runtime/core runtime/dist runtime/io script/cli/base script/run script/sweep script/trust script/view)
-room(script/cli/trust "Asks before the code of another owner's run."
-     runtime/core runtime/io script/cli/base script/run script/time script/trust)
+     runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/parts script/run script/time
+     script/view)
 room(script/cli/bench "The command bench."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
+room(script/site "The documents as a static site: pages, reference, search."
+     runtime/core runtime/io script/cli/base script/meta)
+room(script/cli/command "Commands that run, check and explain scripts."
+     runtime runtime/core runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench script/guard script/lua
+     script/meta script/run script/site script/view)
+room(script/cli "The program's commands."
+     runtime/core script/cli/base script/cli/command script/parts)
+room(script/cli/trust "Asks before the code of another owner's run."
+     runtime/core runtime/io script/cli/base script/run script/time script/trust)
+room(script/cli/bundle "The command bundle."
+     runtime/core runtime/io script/bundle script/cli/base script/cli/trust script/run script/trust)
 room(script/tape_diff "The difference of two tapes."
      runtime/core runtime/io runtime/statistics script/run)
 room(script/report "Pages of runs and differences for a browser, and exported curves."
      runtime/core runtime/io script/run script/tape_diff script/view)
-room(script/serve "The HTTP server."
-     runtime/core script/report script/run)
-room(script/site "The documents as a static site: pages, reference, search."
-     runtime/core runtime/io script/cli/base script/meta)
-room(script/cli/command "Commands that run, check and explain scripts."
-     runtime runtime/core runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-     script/cli/sweep script/cli/trust script/guard script/lua script/meta script/run script/serve script/site script/sweep script/view)
-room(script/cli "The program's commands."
-     runtime/core script/cli/base script/cli/command)
 room(script/cli/history "Commands that work on run folders."
-     runtime/core runtime/io script/bundle script/check script/cli/base script/cli/command script/cli/trust script/report
-     script/run script/sweep script/tape_diff script/time script/trust script/view)
+     runtime/core runtime/io script/check script/cli/base script/cli/command script/cli/trust script/report script/run
+     script/tape_diff script/time script/trust script/view)
+room(script/sweep "The folders of sweeps: plan, trials, claims, results, and their check."
+     runtime/core runtime/io script/check script/parts script/run script/trust)
+room(script/cli/sweep "Commands of sweeps, and the worker."
+     runtime/core runtime/dist runtime/io script/cli/base script/cli/trust script/run script/sweep script/trust script/view)
+room(script/onnx "Export and import of ONNX models, and their bindings."
+     runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise script/bind/data script/lua script/parts)
+room(script/serve "The HTTP server and its command."
+     runtime/core script/cli/base script/report script/run)
 room(ui/base "Text, numbers and descriptions without Dear ImGui."
      runtime/core script/view)
 room(ui/window "GLFW, Vulkan, fonts, themes, input."
@@ -229,7 +236,7 @@ room(ui/record "The registry and the record of actions."
 room(ui/text "Search, and text that can be edited."
      ui/base ui/window)
 room(ui/runs "Run folders as the window lists them, and their curves."
-     runtime/core runtime/io script script/run script/sweep script/view ui/base ui/text)
+     runtime/core runtime/io script script/run script/view ui/base ui/text)
 room(ui/graph "Layout and canvas of graphs."
      ui/window)
 room(ui/widgets "Widgets that several panels draw."
@@ -237,15 +244,14 @@ room(ui/widgets "Widgets that several panels draw."
 room(ui/tape "The tape as a graph."
      runtime/core runtime/io script/view ui/base ui/graph ui/widgets ui/window)
 room(ui/time "Replays, probes and forks in the window."
-     runtime/core runtime/io script script/bundle script/guard script/run script/sweep script/time script/trust script/view
-     ui/base ui/record ui/runs)
+     runtime/core runtime/io script script/guard script/run script/time script/trust script/view ui/base ui/record ui/runs)
 room(ui/inspect "What the window asks a session for, and its answers."
      runtime/core script script/view ui/base)
 room(ui/editor "The script's editor and the console's input."
      runtime/core runtime/io script script/lua script/meta script/view ui/base ui/text ui/widgets ui/window)
 room(ui/actions "The functions that panels call."
-     runtime/core runtime/io script script/bundle script/lua script/run script/sweep script/view ui/base ui/editor ui/inspect
-     ui/record ui/runs ui/tape ui/time ui/window)
+     runtime/core runtime/io script script/lua script/run script/view ui/base ui/editor ui/inspect ui/record ui/runs ui/tape
+     ui/time ui/window)
 room(ui/compare "Comparisons of steps, runs and tapes."
      runtime/core runtime/io script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record ui/runs ui/tape
      ui/widgets ui/window)
@@ -264,7 +270,7 @@ room(ui/panels/profile "Parts of the profile panel."
 room(ui/panels/tape "Parts of the tape panel."
      runtime/core runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
 room(ui/panels "One file per panel."
-     runtime/core runtime/io script/lua script/meta script/report script/run ui/base ui/curves ui/editor ui/inspect
+     runtime/core runtime/io script/lua script/meta script/parts script/report script/run ui/base ui/curves ui/editor ui/inspect
      ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
      ui/workbench)
 room(ui/app "The program: windows, arguments, frames."

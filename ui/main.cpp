@@ -19,12 +19,13 @@
 #include "runtime/core/terminal_text.h"
 #include "runtime/dist/world.h"
 #include "runtime/io/own_file.h"
-#include "script/bundle/bundle.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
+#include "script/parts/names.h"
+#include "script/run/bundle.h"
 #include "script/run/record.h"
+#include "script/run/sweep.h"
 #include "script/standard_streams.h"
-#include "script/sweep/plan.h"
 #include "ui/app/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -174,9 +175,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   if (options.trust && options.run.sandbox)
     throw Usage{"--trust runs it with your rights, and --sandbox does not: leave one of them out"};
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
-  if (!options.script.empty() &&
-      (lunagrad::is_run(options.script) || lunagrad::sweep::is_sweep(options.script) ||
-       lunagrad::is_bundle(options.script)))
+  if (!options.script.empty() && (lunagrad::is_run(options.script) || lunagrad::is_sweep(options.script) ||
+                                  lunagrad::is_bundle(options.script)))
     options.opened_run = std::exchange(options.script, {});
   return true;
 }
@@ -221,6 +221,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lunagrad-workbench: %s\n%s", lunagrad::terminal_text(usage.message).c_str(),
                  kUsage);
     return 2;
+  }
+  if (ranks > 1 && lunagrad::is_left_out("lg.distributed")) {
+    std::fputs("lunagrad-workbench: --ranks is not part of this build\n", stderr);
+    return 5;
   }
   if (ranks > 1) {
     if (lunagrad::dist::launched_size() == 1)

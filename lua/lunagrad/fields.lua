@@ -55,6 +55,7 @@ local function refuse(holder, path, name)
   if type(name) ~= "string" then
     core._fail(("%s: a field is a name (got a %s); lg.has asks whether there is one"):format(path, type(name)))
   end
+  core._check_built(path .. "." .. name)
   core._fail(("%s.%s does not exist%s"):format(path, name, advice(holder, path, name)))
 end
 

@@ -9,10 +9,19 @@ local fields = require "lunagrad.fields"
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
   test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func",
-  distributions = "lunagrad.distributions", distributed = "lunagrad.distributed",
+  distributions = "lunagrad.distributions",
   checkpoint_sequential = "lunagrad.checkpoint", compile = "lunagrad.compile", GradScaler = "lunagrad.optim.grad_scaler", special = "lunagrad.special",
-  run = core.run and "lunagrad.run", surgery = "lunagrad.surgery",
+  run = core.run and "lunagrad.run",
 }
+-- The fields of optional parts: modules, and functions such as "io.onnx_export", whose module returns the function.
+for path, module in pairs(core._part_fields) do
+  local holder, name = path:match "^(.+)%.(.+)$"
+  if holder then
+    core[holder][name] = function(...) return require(module)(...) end
+  else
+    library[path] = module
+  end
+end
 
 -- The public functions of the core, and `run` inside a session. Names with a leading underscore are internal.
 local function find(lg, name)
@@ -42,8 +51,6 @@ if not getmetatable(_G) then
 end
 
 local lg = setmetatable({has = fields.has}, {__index = find, __parts = library})
-function core.io.onnx_export(...) return require "lunagrad.onnx" (...) end
-function core.io.onnx_import(...) return require "lunagrad.onnx_import" (...) end
 for name in pairs(core) do
   if type(name) == "string" and name:sub(1, 1) ~= "_" and not library[name] then find(lg, name) end
 end

@@ -4,7 +4,7 @@
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
 local hand_over = require "lunagrad.hand_over"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local trackers = require "lunagrad.trackers"
 local is_module = require("lunagrad.nn.tree").is_module
 

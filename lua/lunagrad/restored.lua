@@ -5,7 +5,7 @@
 -- lg.run.state calls are undone before the first step if the first run made them, too; a change that only the resumed
 -- run makes is kept.
 local core = require "lunagrad.core"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local trackers = require "lunagrad.trackers"
 local tree = require "lunagrad.nn.tree"
 local is_plain = require("lunagrad.arguments").is_plain

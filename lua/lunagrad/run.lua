@@ -1,13 +1,13 @@
 -- lg.run: named states, checkpoints, and resuming from a checkpoint. A checkpoint is a file of lg.io.save with the
 -- step, the parameters, the position of the random generator and each state. A reload passes the same data to the next
 -- script in memory. The session provides the rest of lg.run. All ranks of a sharded run write a checkpoint together.
-local checkpoints = require "lunagrad.distributed.checkpoints"
+local checkpoints = require "lunagrad.sharded_checkpoints"
 local core = require "lunagrad.core"
 local has = require("lunagrad.fields").has
 local live = require "lunagrad.live"
 local is_plain = require("lunagrad.arguments").is_plain
 local restored = require "lunagrad.restored"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 
 local run = core.run
 local is_tensor, fail = core.is_tensor, core._fail

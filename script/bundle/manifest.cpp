@@ -90,6 +90,7 @@ Bundle manifest_in(const std::string& text, const std::string& where) {
     bundle.script = path_of_text(json.at("script").get<std::string>());
     if (bundle.script.find('\0') != bundle.script.npos)
       fail_as(ErrorKind::file, where, ": its script has no path");
+    bundle.place = place_inside(bundle.script);
     for (const Json& file : json.at("files")) bundle.files.push_back(file_in(file, where));
     for (const Json& part : json.at("left_out"))
       bundle.left_out.push_back(path_of_text(part.get<std::string>()));

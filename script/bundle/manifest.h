@@ -4,11 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "script/bundle/bundle.h"
+#include "script/run/bundle.h"
 
 namespace lunagrad {
 
-inline constexpr std::string_view kManifest = "bundle.json";
 inline constexpr std::string_view kRunPart = "run/";  // prefix of the entries from the run's folder
 
 std::string manifest_text(const Bundle&);

@@ -1,3 +1,5 @@
+#include "script/bundle/pack.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>

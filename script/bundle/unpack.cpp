@@ -9,6 +9,7 @@
 #include "runtime/io/sha256.h"
 #include "runtime/io/zip_archive.h"
 #include "script/bundle/manifest.h"
+#include "script/parts/parts.h"
 #include "script/run/record.h"
 #include "script/trust/inside.h"
 
@@ -162,32 +163,19 @@ void check_places(const std::string& bundle, const std::vector<BundleFile>& file
       fail_as(ErrorKind::file, bundle, ": names two files ", place_inside(file.path));
 }
 
-}  // namespace
+Bundle read(const std::string& path) { return Reader(path).bundle(); }
 
-bool is_bundle(const std::string& path) {
-  constexpr size_t kName = 30;  // offset of the name in a zip entry
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return false;
-  const InputFile file(path);
-  std::string start(kName + kManifest.size(), '\0');
-  if (file.size() < start.size()) return false;
-  file.read(start.data(), 0, start.size());
-  return start.starts_with("PK\3\4") && start.ends_with(kManifest);
-}
+void verify(const std::string& path) { Reader(path).verify(); }
 
-Bundle read_bundle(const std::string& path) { return Reader(path).bundle(); }
-
-void verify_bundle(const std::string& path) { Reader(path).verify(); }
-
-Bundle unpack_run(const std::string& path, const std::string& folder) {
+Bundle unpack_run_part(const std::string& path, const std::string& folder) {
   const Reader reader(path);
   reader.check_room(folder);
   reader.write_parts(folder + "/run");
   return reader.bundle();
 }
 
-UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder, bool confined,
-                             const BundleProgress& progress) {
+UnpackedBundle unpack(const std::string& path, const std::string& folder, bool confined,
+                      const BundleProgress& progress) {
   const Reader reader(path);
   reader.check_room(folder);
   UnpackedBundle made{reader.bundle(), folder + "/run", folder + "/work", "", {}};
@@ -211,7 +199,7 @@ UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder,
     }
   }
   if (progress) progress(files.size(), files.size(), "");
-  made.script = place_inside(made.bundle.script);
+  made.script = made.bundle.place;
   if (!made.bundle.parts.contains("script.lua")) fail_as(ErrorKind::file, path, ": has no script.lua");
   const std::string script = made.work + "/" + made.script;
   make_folder(fs::path(script).parent_path());
@@ -227,15 +215,21 @@ UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder,
   return made;
 }
 
-RunOrigin origin_of_bundle(const std::string& path, const std::string& run_folder) {
+RunOrigin origin(const std::string& path, const std::string& run_folder) {
   const std::string manifest = Reader(path).manifest(), marked = run_marked_in(manifest);
-  RunOrigin origin = origin_of_run(run_folder);
-  if (origin.own && (marked.empty() || marked != origin.run_id)) {
-    origin.own = false;
-    origin.why = "its bundle.json has no mark of this user, or was changed";
+  RunOrigin found = origin_of_run(run_folder);
+  if (found.own && (marked.empty() || marked != found.run_id)) {
+    found.own = false;
+    found.why = "its bundle.json has no mark of this user, or was changed";
   }
-  if (!origin.content.empty()) origin.content = sha256_of(origin.content + manifest);
-  return origin;
+  if (!found.content.empty()) found.content = sha256_of(found.content + manifest);
+  return found;
 }
+
+constexpr BundleReader kReader{read, verify, unpack_run_part, unpack, origin};
+
+}  // namespace
+
+void add_part_bundles(Parts& all) { all.bundles = &kReader; }
 
 }  // namespace lunagrad

@@ -23,8 +23,7 @@ struct CheckReport {
 
 // A run to which another process is writing is read, but not repaired.
 void check_run(const std::string& folder, bool repair, CheckReport&);
-// The sweep's own files, and the runs of its trials.
-void check_sweep(const std::string& folder, bool repair, CheckReport&);
+// check_sweep() of script/run/sweep.h checks the sweep's own files, and the runs of its trials.
 // A bundle cannot be repaired.
 void check_bundle(const std::string& path, CheckReport&);
 

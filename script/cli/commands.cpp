@@ -7,10 +7,13 @@
 #include <iostream>
 
 #include "runtime/core/error.h"
+#include "script/cli/base/carry_out.h"
 #include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
 #include "script/cli/command/repl.h"
+#include "script/cli/part_commands.h"
+#include "script/parts/names.h"
 
 namespace lunagrad {
 namespace {
@@ -143,6 +146,20 @@ std::string command_name(std::string name) {
   return name;
 }
 
+using Actions = std::vector<std::pair<std::string, Action>>;  // by the name of the command
+
+void add_part_commands(Program& program, Actions& actions) {
+  for (const PartCommand& command : part_commands())
+    if (command.add) actions.emplace_back(command_name(command.name), command.add(program));
+}
+
+bool is_left_out_command(const std::string& name) {
+  const auto commands = part_commands();
+  return std::any_of(commands.begin(), commands.end(), [&](const PartCommand& command) {
+    return !command.add && command_name(command.name) == name;
+  });
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -155,15 +172,17 @@ int run_command_line(int argc, char** argv) {
   app.set_help_flag("-h,--help", "show this page");
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
   Program program{app, command_line(argc, argv)};
-  std::vector<std::pair<std::string, Action>> actions;
+  Actions actions;
 #define LUNAGRAD_ADD(name) actions.emplace_back(command_name(#name), add_##name(program));
-  LUNAGRAD_COMMANDS(LUNAGRAD_ADD)
+  LUNAGRAD_COMMANDS(LUNAGRAD_ADD, add_part_commands(program, actions);)
 #undef LUNAGRAD_ADD
 
   // Flags or -e: a line of code. A file name: what follows belongs to the script, including flags.
   const std::string first = argc > 1 ? argv[1] : "";
   const bool asks = first == "-h" || first == "--help" || first == "--version";
   if (first.starts_with('-') && !asks) return run_line(argc, argv);
+  if (is_left_out_command(first))
+    return carry_out(first.c_str(), []() -> int { fail_left_out("the command"); });
   if (argc > 1 && argv[1][0] != '-' && !find_command(app, argv[1])) return run_file(argc, argv);
   if (argc == 1) return run_repl({});
 

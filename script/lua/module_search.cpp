@@ -11,6 +11,7 @@
 #include "script/lua/binding_state.h"
 #include "script/lua/guard.h"
 #include "script/meta/library.h"
+#include "script/parts/names.h"
 
 namespace lunagrad {
 namespace {
@@ -33,6 +34,8 @@ int search_library(lua_State* L) {
     lua_pushnil(L);
     return 1;
   }
+  for (const PartField& field : part_fields())
+    if (!field.built && name == field.module) fail_left_out("lg." + std::string(field.path));
   std::string path = name;
   std::replace(path.begin(), path.end(), '.', '/');
   path = library_directory() + "/" + path;

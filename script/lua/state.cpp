@@ -179,10 +179,9 @@ void open_lunagrad(lua_State* L) {
     bind_io(inner, core, methods);
     bind_data(inner, core, methods);
     bind_module(inner, core, methods);
-    bind_onnx(inner, core, methods);
     bind_optim(inner, core, methods);
     bind_names(inner, core, methods);
-    bind_distributed(inner, core, methods);
+    bind_parts(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
     if (binding_state(inner).files.limited) hide_metatables(inner);

@@ -14,6 +14,7 @@
 #include "script/meta/library.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
+#include "script/parts/names.h"
 
 namespace lunagrad {
 namespace {
@@ -152,7 +153,8 @@ const std::vector<HelpEntry>& help_entries() {
       const std::ptrdiff_t before = std::ssize(files);
       std::error_code failed;
       for (const auto& file : std::filesystem::directory_iterator(library_directory() + folder, failed))
-        if (file.path().extension() == ".lua") files.push_back(file.path());
+        if (file.path().extension() == ".lua" && !is_left_out("lg." + file.path().stem().string()))
+          files.push_back(file.path());
       std::sort(files.begin() + before, files.end());
     }
     for (const auto& file : files)
@@ -163,6 +165,7 @@ const std::vector<HelpEntry>& help_entries() {
     for (HelpEntry& entry : read_annotations(formats.str())) made.push_back(std::move(entry));
     for (const Topic& topic : topic_list())
       made.push_back({HelpEntry::Kind::section, topic.name, topic.document, topic.text});
+    std::erase_if(made, [](const HelpEntry& entry) { return is_left_out(entry.name); });
     return made;
   }();
   return entries;

@@ -1,6 +1,6 @@
 #pragma once
 // Writes a model as an ONNX file (opset 17): runs it once on an example and writes the recorded ops. Called
-// by bind_onnx.cpp on the thread of the context.
+// by bind.cpp on the thread of the context.
 #include <functional>
 #include <optional>
 #include <string>

@@ -14,6 +14,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/json_text.h"
 #include "script/run/json.h"
+#include "script/run/sweep.h"
 #include "script/sweep/legs.h"
 #include "script/trust/inside.h"
 
@@ -192,11 +193,6 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
     fs::remove_all(draft, error);
     fail_as(ErrorKind::file, wanted, ": no sweep was made: ", failure.what());
   }
-}
-
-bool is_sweep(const std::string& folder) {
-  std::error_code ignored;
-  return fs::is_regular_file(fs::path(folder) / "sweep.json", ignored);
 }
 
 Plan read_plan(const std::string& folder) {

@@ -49,7 +49,6 @@ std::string hash_of_file(const std::string& path);
 
 // Makes the folder of a sweep, which must not exist or must be empty. Other processes never see it half-made.
 void make_sweep(const std::string& folder, const Plan&);
-bool is_sweep(const std::string& folder);
 Plan read_plan(const std::string& folder);
 // Error when the script is not the script that the sweep was made with.
 void check_script(const Plan&, const std::string& script);

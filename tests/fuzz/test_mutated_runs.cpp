@@ -1,11 +1,10 @@
-// Mutated models, and the files of runs, sweeps and bundles.
+// Mutated files of runs.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
 #include "runtime/io/zip_archive.h"
-#include "script/bundle/bundle.h"
 #include "script/check/check.h"
 #include "script/lua/kept.h"
 #include "script/report/run_report.h"
@@ -13,16 +12,13 @@
 #include "script/run/json.h"
 #include "script/run/record.h"
 #include "script/run/used_files.h"
-#include "script/sweep/plan.h"
-#include "script/sweep/result.h"
 #include "script/tape_diff/read.h"
 #include "script/time/keyframe.h"
 #include "script/time/probe_file.h"
 #include "script/time/timeline.h"
-#include "tests/fuzz/protobuf.h"
 #include "tests/fuzz/reading.h"
+#include "tests/fuzz/run_texts.h"
 #include "tests/support/png_bytes.h"
-#include "tests/support/zip_bytes.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
@@ -31,55 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> kJsonWords = {"{",
-                                             "}",
-                                             "[",
-                                             "]",
-                                             ":",
-                                             ",",
-                                             "\"",
-                                             "null",
-                                             "true",
-                                             "-1",
-                                             "1e400",
-                                             "0.5",
-                                             "\"a\"",
-                                             "\"\"",
-                                             "{}",
-                                             "[]",
-                                             "\\u0000",
-                                             "\"NaN\"",
-                                             "\"Infinity\"",
-                                             "18446744073709551616",
-                                             "-9223372036854775808",
-                                             "\"step\"",
-                                             "\"time\"",
-                                             "\"metrics\"",
-                                             "\"image\"",
-                                             "\"text\"",
-                                             "\"histogram\"",
-                                             "\"param\"",
-                                             "\"resume\"",
-                                             "\"reload\"",
-                                             "\"checkpoint\"",
-                                             "\"console\"",
-                                             "\"module\"",
-                                             "\"watch\"",
-                                             "\"nodes\"",
-                                             "\"values\"",
-                                             "\"sources\"",
-                                             "\"like\"",
-                                             "\"in\"",
-                                             "\"shape\"",
-                                             "\n",
-                                             "\xff"};
-const std::vector<std::pair<std::string, std::string>> kJsonNests = {{"[", "]"}, {"{\"a\":", "}"}};
-
-// Adds the checksum that readers compare to every second text of one JSON object.
-std::string summed(const std::string& object) {
-  return object.size() % 2 && object.find('}') != object.npos && object.size() > 1 ? with_checksum(object)
-                                                                                   : object;
-}
 std::string summed_lines(const std::string& lines) {
   std::string out;
   for (size_t begin = 0; begin < lines.size();) {
@@ -90,38 +37,6 @@ std::string summed_lines(const std::string& lines) {
   return out;
 }
 
-const std::string kScript = "return 1\n";
-const std::string kConfig =
-    R"({"script":"train.lua","arguments":["a",""],"command_line":"lunagrad train.lua","started":"2026-01-31T23:59:59Z","seed":3,)"
-    R"("device":"cpu","threads":2,"steps":9,"steps_option":9,"parent":{"run":"runs/a","step":2,"changed":true},)"
-    R"("resumed":{"checkpoint":"c","step":2},"reloads":[{"step":2,"script":"script-00000002.lua"}],)"
-    R"("scripts":{"script.lua":")" +
-    checksum_text(hash_of(kScript.data(), kScript.size())) +
-    R"("},"set":{"rate":"0.1"},"params":{"rate":0.1,"name":"x"},"outcome":"finished",)"
-    R"("exit_code":0,"last_step":9,"seconds":1.5})";
-const std::string kMetrics =
-    R"({"step":1,"time":0.1,"metrics":{"loss":0.5,"acc":"NaN"}})"
-    "\n"
-    R"({"step":1,"time":0.1,"param":{"rate":0.2}})"
-    "\n"
-    R"({"step":2,"time":0.2,"image":{"x":"x-1.png"}})"
-    "\n"
-    R"({"step":2,"time":0.2,"text":{"t":"words"}})"
-    "\n"
-    R"({"step":2,"time":0.2,"histogram":{"h":{"count":3,"min":0,"max":1,"mean":0.5,"std":0.1,"zeros":0,"nan":0,"inf":0,"-inf":0,"edges":[0,1],"counts":[3]}}})"
-    "\n"
-    R"({"step":2,"time":0.3,"checkpoint":"checkpoints/step-00000002.safetensors"})"
-    "\n"
-    R"({"step":2,"time":0.3,"watch":{"m":{"norm":1}}})"
-    "\n"
-    R"({"step":1,"time":0.4,"resume":"checkpoints/step-00000001.safetensors","abandons":[2]})"
-    "\n"
-    R"({"step":1,"time":0.4,"reload":"script-00000001.lua"})"
-    "\n"
-    R"({"step":1,"time":0.5,"console":{"code":"x = 1","place":"op","ops":3,"line":4}})"
-    "\n"
-    R"({"step":0,"time":0,"module":{"file":"m.lua","copy":"modules/COPY"}})"
-    "\n";
 const std::string kTapes =
     R"({"step":1,"nodes":[{"op":"mul","module":"m","file":"train.lua","line":3,"shape":[2],"dtype":"f32","device":"cpu","attrs":{"dim":"1"},)"
     R"("in":[[-1,"x",[2],"f32",0],[-1,"w",[2],"f32"]]},{"op":"sum","shape":[],"dtype":"f32","in":[[0,"",[2],"f32"]]}],)"
@@ -270,81 +185,6 @@ TEST_CASE("mutated keyframes") {
            }});
 }
 
-TEST_CASE("mutated bundles") {
-  const Folder folder;
-  const std::string manifest =
-      R"({"format":"lunagrad bundle","version":1,"lunagrad":"0.1.0","script":"train.lua","files":[)"
-      R"({"kind":"data","path":"x.csv","origin":"/tmp/x.csv","bytes":8,"sha256":")" +
-      std::string(64, 'a') +
-      R"(","entry":"files/1"},)"
-      R"({"kind":"folder","path":"data","origin":"/tmp/data"}],"left_out":["run/x"]})";
-  const FilePieces good{{"bundle.json", manifest},        {"files/1", "1,2\n3,4\n"},
-                        {"run/config.json", kConfig},     {"run/metrics.jsonl", kMetrics},
-                        {"run/script.lua", "return 1\n"}, {"run/own\\xff", "words"}};
-  const auto assemble = [](const FilePieces& parts) {
-    std::vector<HandMadeEntry> entries;
-    for (const FilePiece& part : parts)
-      entries.push_back(part.bytes.size() % 3 ? deflated(part.name, part.bytes)
-                                              : stored(part.name, part.bytes));
-    return zip_bytes(entries);
-  };
-  read_mutated(
-      {.file = "x.run",
-       .good = {good},
-       .words = {"..", "/", "run/", "files/1", "files/2", "\\x2f", "\\x00", "\"entry\"", "\"data\"",
-                 "\"bytes\":8", "\"bytes\":-1", "null", "{}", "[]", "PK\1\2", "PK\5\6", "PK\6\6", "PK\6\7"},
-       .nests = kJsonNests,
-       .assemble = assemble,
-       .read = [&](const std::string& path) {
-         const ReadersLimit limit;
-         is_bundle(path);
-         read_bundle(path);
-         CHECK(fs::is_empty(folder.file("")));
-         const std::string place = folder.file("unpacked");
-         fs::create_directories(place);
-         try {
-           unpack_run(path, place);
-         } catch (const Error&) {
-         }
-         fs::remove_all(place);
-         CHECK(fs::is_empty(folder.file("")));  // unpack_run() left no other files
-       }});
-}
-
-TEST_CASE("mutated sweeps and their results") {
-  const Folder folder;
-  fs::create_directories(folder.file("results"));
-  const sweep::Leg leg{1, 0, 0, "abc"};
-  const std::string name = "results/" + leg.name() + ".json";
-  read_mutated(
-      {.file = "result.json",
-       .good = {{{"", R"({"trial":1,"leg":0,"ending":"finished","value":0.5,"value_step":3,"steps":9})"}},
-                {{"", R"({"trial":1,"leg":0,"ending":"failed","steps":0,"error":"x","exit_code":1})"}}},
-       .words = kJsonWords,
-       .nests = kJsonNests,
-       .assemble = [](const FilePieces& parts) { return summed(first_part(parts)); },
-       .read =
-           [&](const std::string& path) {
-             const ReadersLimit limit;
-             fs::copy_file(path, folder.file(name), fs::copy_options::overwrite_existing);
-             sweep::read_result(folder.file(""), leg);
-           }});
-  const std::string plan =
-      R"({"lunagrad_sweep":1,"script":"/tmp/t.lua","script_hash":"0","directory":"/tmp","arguments":["a"],"seed":1,"metric":"loss","maximize":false,)"
-      R"("device":"cpu","threads":1,"guard":"off","checkpoint_every":1.5,"steps":9,"asha":{"eta":3,"smallest":1,"legs":3},"set":{"a":"1"},)"
-      R"("axes":[{"name":"rate","grid":"0.1,0.2"},{"name":"width","random":"1..8"}],"trials":[["0.1","2"],["0.2","3"]]})";
-  read_mutated({.file = "sweep.json",
-                .good = {{{"", plan}}},
-                .words = kJsonWords,
-                .nests = kJsonNests,
-                .assemble = [](const FilePieces& parts) { return summed(first_part(parts)); },
-                .read =
-                    [](const std::string& path) {
-                      const ReadersLimit limit;
-                      sweep::read_plan(fs::path(path).parent_path().string());
-                    }});
-}
-
 TEST_CASE("mutated event files") {
   const Folder folder;
   std::string content;
@@ -365,45 +205,4 @@ TEST_CASE("mutated event files") {
                   const std::string damage = damage_of_event_file(read_file(path));
                   if (!damage.empty()) fail(damage);
                 }});
-}
-
-TEST_CASE("mutated ONNX models") {
-  const Folder folder;
-  ReadingScript script;
-  script.run(
-      "local nn = lg.nn "
-      "lg.io.onnx_export(path .. '/mlp', nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.BatchNorm1d(4), "
-      "nn.Linear(4, 2), nn.Softmax(2)), lg.ones(2, 3)) "
-      "lg.io.onnx_export(path .. '/cnn', nn.Sequential(nn.Conv2d(1, 2, 3, {padding = 1}), nn.MaxPool2d(2), "
-      "nn.Flatten(), nn.Linear(8, 2)), lg.ones(1, 1, 4, 4)) "
-      "lg.io.onnx_export(path .. '/ops', function(x) local y = x:reshape(3, 2):t():cumsum(2) return "
-      "lg.cat({y, x}, 1):pad{1, 1}, "
-      "x:sum(1), x[{{1, 1}}]:expand(4, 3), x:gt(0):float(), lg.topk(x, 2) end, lg.ones(2, 3))",
-      folder.file(""));
-  std::vector<FilePieces> good;
-  for (const char* name : {"mlp", "cnn", "ops"}) good.push_back({{"", read_file(folder.file(name))}});
-  read_mutated(
-      {.file = "x.onnx",
-       .good = good,
-       .words = {"Relu", "Gemm", "Conv", "Slice", "Reshape", "Softmax", "Resize", "LSTM", "axis", "alpha", "",
-                 ".", "4"},
-       .nests = {},
-       .assemble = first_part,
-       .read =
-           [&](const std::string& path) {
-             script.run(
-                 "local model, messages = lg.io.onnx_import(path), {} "
-                 "for i, shape in ipairs {{2, 3}, {1, 1, 4, 4}} do local inputs = {} "
-                 "for k in ipairs(model._graph.inputs) do inputs[k] = lg.ones(shape) end "
-                 "local ok, message = pcall(lg.no_grad, function() return model(table.unpack(inputs)) end) "
-                 "if ok then return end messages[i] = tostring(message) end "
-                 "error(table.concat(messages, '; '))",
-                 path);
-           },
-       .change =
-           [](Mutator& mutator, const std::string& bytes, const std::string& other) {
-             std::string out = ProtobufMutator(mutator).mutated(bytes, other);
-             while (mutator.one_in(3)) out = ProtobufMutator(mutator).mutated(out, other);
-             return out.size() < (1 << 18) ? out : bytes;
-           }});
 }

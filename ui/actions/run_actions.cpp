@@ -8,9 +8,9 @@
 
 #include "runtime/core/error.h"
 #include "runtime/core/figures.h"
-#include "script/bundle/bundle.h"
+#include "script/run/bundle.h"
 #include "script/run/record.h"
-#include "script/sweep/plan.h"
+#include "script/run/sweep.h"
 #include "ui/runs/list.h"
 
 namespace lunagrad {
@@ -211,7 +211,7 @@ void RunActions::open_run(const std::string& folder) { shell_.actions().act("ope
 
 void RunActions::take_run(const std::string& folder) {
   const std::string path = full_path(folder);
-  if (sweep::is_sweep(path)) {
+  if (is_sweep(path)) {
     curves_.open_sweep(path);
     shell_.show_panel("Runs");  // the Curves panel is empty until the user chooses a trial in Runs
   } else if (!is_bundle(path)) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "script/parts/names.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -29,6 +30,7 @@ std::string call(const char* function, const std::string& path) {
 }  // namespace
 
 void ChangeMenu::draw_items(Workbench& bench, const std::string& path, bool tensor) {
+  if (is_left_out("lg.surgery")) return;
   ImGui::Separator();
   text_in(theme().muted, "Change %s", path.c_str());
   bench.description().add_last("change.path", path);

@@ -10,7 +10,7 @@
 
 #include "runtime/core/error.h"
 #include "script/run/notes.h"
-#include "script/sweep/plan.h"
+#include "script/run/sweep.h"
 #include "ui/runs/journal.h"
 
 namespace lunagrad {
@@ -90,7 +90,7 @@ void for_folders(const fs::path& folder, const std::function<void(const fs::path
 // Adds the runs in a folder if `all`, and the trials of its sweeps.
 void add_runs(const fs::path& folder, bool all, std::vector<std::string>& paths) {
   for_folders(folder, [&](const fs::path& path) {
-    if (sweep::is_sweep(path.string()))
+    if (is_sweep(path.string()))
       for_folders(path / "trials", [&](const fs::path& trial) {
         if (is_run(trial.string())) paths.push_back(trial.string());  // skips a trial that is just beginning
       });
@@ -226,22 +226,20 @@ class RunLibrary::Reader {
     const fs::path trials = fs::path(run.folder).parent_path(), folder = trials.parent_path();
     if (!run.sweep.empty() || trials.filename() != "trials") return;
     auto known = sweeps_.find(folder.string());
-    if (known == sweeps_.end() && sweep::is_sweep(folder.string())) {
+    if (known == sweeps_.end() && is_sweep(folder.string())) {
       known = sweeps_.try_emplace(folder.string()).first;
       try {
-        known->second = sweep::read_plan(folder.string());
-        known->second->trials.clear();
+        known->second = read_sweep(folder.string());
       } catch (const Error&) {
         // The sweep cannot be read; its runs are shown all the same.
       }
     }
     if (known == sweeps_.end()) return;
     run.sweep = known->first;
-    if (const auto& plan = known->second) {
-      for (const sweep::Axis& axis : plan->axes)
-        if (axis.log) run.logarithmic.insert(axis.name);
-      run.ranked = plan->metric;
-      run.maximize = plan->maximize;
+    if (const auto& sweep = known->second) {
+      run.logarithmic.insert(sweep->logarithmic.begin(), sweep->logarithmic.end());
+      run.ranked = sweep->metric;
+      run.maximize = sweep->maximize;
     }
     run.name = printable(folder.filename().string()) + "/" + run.name.substr(0, run.name.find('.'));
   }
@@ -286,7 +284,7 @@ class RunLibrary::Reader {
   }
 
   std::map<std::string, Known> known_;
-  std::map<std::string, std::optional<sweep::Plan>> sweeps_;  // without trials; nullopt: unreadable
+  std::map<std::string, std::optional<SweepSummary>> sweeps_;  // nullopt: unreadable
   std::map<std::string, Followed> followed_;
 };
 

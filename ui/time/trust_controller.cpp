@@ -7,11 +7,10 @@
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
-#include "script/bundle/bundle.h"
-#include "script/bundle/manifest.h"
+#include "script/run/bundle.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
-#include "script/sweep/plan.h"
+#include "script/run/sweep.h"
 #include "script/time/timeline.h"
 #include "script/trust/inside.h"
 #include "ui/runs/list.h"
@@ -81,15 +80,15 @@ struct TrustController::Look {
 
   // Runs on the background thread.
   void look() {
-    const bool is_sweep = sweep::is_sweep(folder);
-    if (!is_sweep) refuse_special(folder);
-    origin = is_sweep ? sweep::origin_of_sweep(folder)
+    const bool trials = is_sweep(folder);
+    if (!trials) refuse_special(folder);
+    origin = trials   ? origin_of_sweep(folder)
              : bundle ? origin_of_bundle(bundle->path, folder)
                       : origin_of_run(folder);
     trusted = origin.own || is_trusted(origin.content);
     question.name = bundle ? bundle->path : folder;
     question.why = origin.why;
-    question.script = is_sweep ? sweep::read_plan(folder).script : read_run_config(folder).script;
+    question.script = trials ? read_sweep(folder).script : read_run_config(folder).script;
     if (!trusted) take_lines(question, read_file(file_inside(folder, "script.lua", folder)));
   }
 
@@ -102,7 +101,7 @@ struct TrustController::Look {
       return;
     }
     limits.folder = folder;
-    if (sweep::is_sweep(folder)) {
+    if (is_sweep(folder)) {
       if (limits.confined) require_inside(folder);
       return;
     }
@@ -148,7 +147,7 @@ std::string TrustController::home_of(const std::string& script) const {
   if (const Bundle* const bundle = bundle_of(script)) return bundle->folder;
   std::error_code failed;
   const std::string folder = fs::absolute(script, failed).parent_path().string();
-  return !failed && (is_run(folder) || sweep::is_sweep(folder)) ? folder : "";
+  return !failed && (is_run(folder) || is_sweep(folder)) ? folder : "";
 }
 
 void TrustController::trust(const std::string& opened) {
@@ -218,9 +217,9 @@ void TrustController::open(const std::string& path,
   thread_.add(
       [opened] {
         const std::string& folder = opened->folder;
-        if (sweep::is_sweep(folder)) {
-          const std::string script = sweep::read_plan(folder).script;
-          const bool own = fs::exists(script) && sweep::origin_of_sweep(folder).own;
+        if (is_sweep(folder)) {
+          const std::string script = read_sweep(folder).script;
+          const bool own = fs::exists(script) && origin_of_sweep(folder).own;
           opened->script = own ? script : folder + "/script.lua";
         } else {
           opened->script = script_of_run(folder, origin_of_run(folder).own);
@@ -236,7 +235,7 @@ void TrustController::open_bundle(const std::string& path,
   thread_.add(
       [bundle] {
         const std::string& inside = bundle->temporary.path();
-        bundle->script = inside + "/work/" + place_inside(unpack_run(bundle->path, inside).script);
+        bundle->script = inside + "/work/" + unpack_run(bundle->path, inside).place;
         // A run is shown by the name of its folder.
         const std::string name = plain_name(fs::path(bundle->path).stem().string(), kLongestName);
         bundle->folder = inside + "/" + (name.empty() || name == "work" ? "bundle" : name);

@@ -9,7 +9,7 @@ local Module = require "lunagrad.nn.module"
 local new_group = require "lunagrad.distributed.group"
 local passes = require "lunagrad.distributed.passes"
 local rebinding = require "lunagrad.rebinding"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local tree = require "lunagrad.nn.tree"
 
 local world, fail = core._world, core._fail

@@ -6,7 +6,7 @@
 -- The whole parameters are leaves of the tape, one set for each slot of deterministic training. They stay the same
 -- tensors, so that backward finds them; only their memory is allocated and freed.
 local core = require "lunagrad.core"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local sum_of = require("lunagrad.distributed.slots").sum_of
 
 local world, fail = core._world, core._fail

@@ -12,7 +12,7 @@ local class = require("lunagrad.nn.class").of_library
 local fully_shard = require "lunagrad.distributed.fully_shard"
 local Linear = require "lunagrad.nn.linear"
 local reader = require("lunagrad.arguments").reader
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 
 local world, fail = core._world, core._fail
 local layers = {}

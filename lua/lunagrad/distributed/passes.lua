@@ -3,7 +3,7 @@
 local core = require "lunagrad.core"
 local draws = require "lunagrad.data.draws"
 local is_plain = require("lunagrad.arguments").is_plain
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local slots = require "lunagrad.distributed.slots"
 local tree = require "lunagrad.nn.tree"
 

@@ -8,7 +8,7 @@ local class = require("lunagrad.nn.class").of_library
 local Module = require "lunagrad.nn.module"
 local ModuleList = require("lunagrad.nn.containers").ModuleList
 local passes = require "lunagrad.distributed.passes"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local tree = require "lunagrad.nn.tree"
 
 local world, fail, is_tensor = core._world, core._fail, core.is_tensor

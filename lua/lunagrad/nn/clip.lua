@@ -1,7 +1,7 @@
 -- nn.utils: clipping of gradients, between backward and the optimizer's step.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 
 local fail, reader = core._fail, arguments.reader
 local clip = {}

@@ -10,7 +10,7 @@ local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
 local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local trackers = require "lunagrad.trackers"
 local tree = require "lunagrad.nn.tree"
 

@@ -8,7 +8,7 @@
 -- Call unscale_(optimizer) between backward and step to clip gradients at their true size.
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local trackers = require "lunagrad.trackers"
 
 local fail = core._fail

@@ -5,7 +5,7 @@
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 
 ---@class lunagrad.optim
 local optim = {}

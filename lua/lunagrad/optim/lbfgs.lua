@@ -7,7 +7,7 @@ local reader = require("lunagrad.arguments").reader
 local follow = require "lunagrad.optim.follow"
 local live = require "lunagrad.live"
 local search = require "lunagrad.optim.wolfe"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 
 local fail = core._fail
 

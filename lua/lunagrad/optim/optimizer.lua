@@ -9,7 +9,7 @@ local live = require "lunagrad.live"
 local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local trackers = require "lunagrad.trackers"
 local zero_grad = require "lunagrad.nn.zero_grad"
 

@@ -2,7 +2,7 @@
 -- missing, and the tensors must have the shapes of their parameters.
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 local strict = require "lunagrad.optim.strict"
 local place_of = require("lunagrad.nn.tree").place_of
 

@@ -4,7 +4,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/tape/replace.h"
-#include "script/bind/surgery/bind.h"
+#include "script/bind/nn/seen_call.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/bindings.h"
 #include "script/lua/convert.h"
@@ -116,7 +116,6 @@ void bind_module(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
   lua_pop(L, 1);
-  bind_surgery(L, core);
 }
 
 }  // namespace lunagrad

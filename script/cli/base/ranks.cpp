@@ -9,6 +9,7 @@
 #include "runtime/dist/world.h"
 #include "runtime/io/own_file.h"
 #include "script/launch_ranks.h"
+#include "script/parts/names.h"
 
 namespace lunagrad {
 namespace {
@@ -20,6 +21,7 @@ constexpr const char* kBar = "LUNAGRAD_RANKS_BAR";
 }  // namespace
 
 int start_ranks(int64_t count) {
+  if (is_left_out("lg.distributed")) fail_left_out("--ranks");
   if (dist::launched_size() > 1) {
     std::cerr << "lunagrad run: --ranks inside of mpirun or srun, which started " << dist::launched_size()
               << " ranks already; leave it out\n";

@@ -10,10 +10,10 @@
 #include "runtime/core/terminal_text.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
-#include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
+#include "script/run/bundle.h"
 
 namespace lunagrad {
 namespace {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "runtime/core/error.h"
+#include "script/cli/base/carry_out.h"
 #include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
@@ -32,7 +33,8 @@ Action add_run(Program& program) {
       wrong = text("--ranks ", **ranks, ": 1 to ", kMostRanks, " expected");
     else if (*ranks && flags->request.watch)
       wrong = "--watch reloads one process; leave out --ranks";
-    if (wrong.empty() && ranks->value_or(1) > 1) return start_ranks(**ranks);
+    if (wrong.empty() && ranks->value_or(1) > 1)
+      return carry_out("run", [&] { return start_ranks(**ranks); });
     if (wrong.empty()) {
       take_rank(flags->request);
       return run_and_wait(flags->request);

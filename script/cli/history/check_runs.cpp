@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "script/bundle/bundle.h"
 #include "script/check/check.h"
+#include "script/run/bundle.h"
 #include "script/run/record.h"
-#include "script/sweep/plan.h"
+#include "script/run/sweep.h"
 #include "script/view/run.h"
 
 namespace lunagrad {
@@ -22,7 +22,7 @@ class Checking {
     std::error_code ignored;
     if (is_bundle(name))
       check_bundle(name, report_);
-    else if (sweep::is_sweep(name))
+    else if (is_sweep(name))
       check_sweep(name, repair_, report_);
     else if (is_run_folder(name))
       check_run(name, repair_, report_);
@@ -40,7 +40,7 @@ class Checking {
       if (entry.is_directory(ignored)) found.push_back(entry.path().lexically_normal().string());
     std::sort(found.begin(), found.end());
     for (const std::string& one : found) {
-      if (sweep::is_sweep(one))
+      if (is_sweep(one))
         check_sweep(one, repair_, report_);
       else if (all && is_run_folder(one))
         check_run(one, repair_, report_);

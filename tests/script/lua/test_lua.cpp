@@ -61,8 +61,6 @@ TEST_CASE("Lua: schedules of the learning rate") { run_script(kFolder + "test_sc
 TEST_CASE("Lua: optimizers follow their formulas") { run_script(kFolder + "test_optim.lua"); }
 TEST_CASE("Lua: data sets, loaders and splits") { run_script(kFolder + "test_data.lua"); }
 TEST_CASE("Lua: files of tables and tensors") { run_script(kFolder + "test_io.lua"); }
-TEST_CASE("Lua: several processes, in a world of one") { run_script(kFolder + "test_distributed.lua"); }
-TEST_CASE("Lua: models as ONNX files") { run_script(kFolder + "test_onnx.lua"); }
 TEST_CASE("Lua: optimizers and schedulers give PyTorch's values") {
   run_script(kFolder + "test_reference.lua");
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/core/error.h"
 #include "script/check/check.h"
+#include "script/run/sweep.h"
 #include "script/sweep/board.h"
 #include "tests/support/damage.h"
 #include "tests/support/program.h"

@@ -8,8 +8,8 @@
 
 #include "runtime/core/error.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/base/flags.h"
 #include "script/cli/base/signals.h"
-#include "script/cli/command/all.h"
 #include "script/serve/server.h"
 
 namespace lunagrad {

@@ -2,7 +2,8 @@
 // A run in one file: a zip archive with the run's folder, the modules and, when they are small, the data
 // files that its script read; for larger data only sizes and SHA-256. bundle.json, its first entry, lists
 // them. A bundle is untrusted: names, sizes and contents are checked, and nothing is written outside the
-// folder into which it is unpacked. No Lua; any thread. Errors are of kind file.
+// folder into which it is unpacked. The part that packs runs (script/bundle/) reads bundles; without that
+// part these functions throw Errors that say so. No Lua; any thread. Errors are of kind file.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +16,8 @@
 
 namespace lunagrad {
 
+inline constexpr std::string_view kManifest = "bundle.json";  // the first entry of a bundle
+
 struct BundleFile {
   UsedFile::Kind kind = UsedFile::Kind::data;
   std::string path;    // as written in the script
@@ -26,6 +29,7 @@ struct BundleFile {
 
 struct Bundle {
   std::string script;   // its path when it ran
+  std::string place;    // of a bundle that was read: of the script in the folder into which it is unpacked
   std::string version;  // of the program
   std::vector<BundleFile> files;
   std::map<std::string, uint64_t> parts;  // path in the run's folder -> size
@@ -36,19 +40,7 @@ struct Bundle {
 // Called before each file with the number of finished files, the total, and the next file's name.
 using BundleProgress = std::function<void(size_t done, size_t all, std::string_view name)>;
 
-struct BundleOptions {
-  // Data files that together have more bytes than this are not packed, only fingerprinted.
-  uint64_t data = uint64_t(16) << 20;
-  bool checkpoints = false;
-  bool trusted = false;  // another user's run may name files outside its folder
-  BundleProgress progress = {};
-};
-// Packs the folder of a run. Error when a file that the run read is gone or has changed its size. `warnings`
-// gets a sentence for each file that was written to since.
-Bundle pack_run(const std::string& run_folder, const std::string& bundle, const BundleOptions&,
-                std::vector<std::string>& warnings);
-
-bool is_bundle(const std::string& path);  // looks at the first bytes
+bool is_bundle(const std::string& path);  // looks at the first bytes; also without the part
 Bundle read_bundle(const std::string& path);
 // Reads everything and writes nothing. The Error names the damaged member.
 void verify_bundle(const std::string& path);
@@ -71,5 +63,14 @@ UnpackedBundle unpack_bundle(const std::string& bundle, const std::string& folde
 // Whose a bundle is. It is the user's own only when its manifest and its run, unpacked into `run_folder`,
 // both have the user's mark.
 RunOrigin origin_of_bundle(const std::string& bundle, const std::string& run_folder);
+
+// The part's functions.
+struct BundleReader {
+  decltype(read_bundle)* read;
+  decltype(verify_bundle)* verify;
+  decltype(lunagrad::unpack_run)* unpack_run;
+  decltype(unpack_bundle)* unpack;
+  decltype(origin_of_bundle)* origin;
+};
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// Functions of lunagrad.core that lua/lunagrad/surgery calls: the operands of a module's latest call, the
-// bits of a tensor, and the variables of the script. Private to script/; for the state's thread.
+// The operands of a module's latest call, which every call of a module notes. Private to script/; for the
+// state's thread.
 #include <array>
 #include <lua.hpp>
 
@@ -47,7 +47,5 @@ class SeenCall {
   explicit SeenCall(const void* mark) : mark_(mark) {}
   static SeenCall* at_top(lua_State*);  // null for any other value
 };
-
-void bind_surgery(lua_State*, int core);
 
 }  // namespace lunagrad

@@ -4,7 +4,7 @@
 -- complete. It has another number than the checkpoint that it replaces, whose files stay until the new one is written.
 local core = require "lunagrad.core"
 local is_plain = require("lunagrad.arguments").is_plain
-local shards = require "lunagrad.distributed.shards"
+local shards = require "lunagrad.shards"
 
 local world, fail, run = core._world, core._fail, core.run
 local checkpoints = {}

@@ -9,6 +9,7 @@
 #include "script/lua/guard.h"
 #include "script/onnx/export.h"
 #include "script/onnx/reader.h"
+#include "script/parts/parts.h"
 
 namespace lunagrad {
 namespace {
@@ -184,10 +185,12 @@ constexpr luaL_Reg kFunctions[] = {
 
 }  // namespace
 
-void bind_onnx(lua_State* L, int core, int) {
-  lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
-  lua_pop(L, 1);
+void add_part_onnx(Parts& all) {
+  all.bindings.push_back([](lua_State* L, int core) {
+    lua_pushvalue(L, core);
+    luaL_setfuncs(L, kFunctions, 0);
+    lua_pop(L, 1);
+  });
 }
 
 }  // namespace lunagrad

@@ -1,6 +1,4 @@
 // `lunagrad bundle RUN`: packs a run into one file, which `lunagrad repro` runs again elsewhere.
-#include "script/bundle/bundle.h"
-
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,9 +6,10 @@
 #include "runtime/core/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
+#include "script/bundle/pack.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/base/flags.h"
 #include "script/cli/base/progress.h"
-#include "script/cli/command/all.h"
 #include "script/cli/trust/permission.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"

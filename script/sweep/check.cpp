@@ -1,13 +1,15 @@
+#include "script/check/check.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "runtime/core/error.h"
-#include "script/bundle/bundle.h"
 #include "script/check/aside.h"
-#include "script/check/check.h"
+#include "script/parts/parts.h"
 #include "script/run/record.h"
+#include "script/run/sweep.h"
 #include "script/sweep/board.h"
 
 namespace lunagrad {
@@ -137,9 +139,7 @@ class SweepCheck {
   std::set<std::string> whole_;  // the claims whose results can be read
 };
 
-}  // namespace
-
-void check_sweep(const std::string& named, bool repair, CheckReport& report) {
+void check(const std::string& named, bool repair, CheckReport& report) {
   const std::string folder = named.substr(0, named.find_last_not_of('/') + 1);
   ++report.sweeps;
   repair = repair && may_repair(folder, report);
@@ -151,15 +151,18 @@ void check_sweep(const std::string& named, bool repair, CheckReport& report) {
   for (const std::string& run : find_runs(folder + "/trials")) check_run(run, repair, report);
 }
 
-void check_bundle(const std::string& path, CheckReport& report) {
-  ++report.bundles;
-  try {
-    verify_bundle(path);
-  } catch (const Error& error) {
-    std::string what = error.what();
-    if (what.starts_with(path + ": ")) what = what.substr(path.size() + 2);
-    report.damages.push_back({path, std::move(what), ""});
-  }
+SweepSummary read(const std::string& folder) {
+  const Plan plan = read_plan(folder);
+  SweepSummary summary{plan.script, {}, plan.metric, plan.maximize};
+  for (const Axis& axis : plan.axes)
+    if (axis.log) summary.logarithmic.insert(axis.name);
+  return summary;
 }
+
+constexpr SweepReader kReader{read, sweep::origin_of_sweep, check};
+
+}  // namespace
+
+void add_part_sweeps(Parts& all) { all.sweeps = &kReader; }
 
 }  // namespace lunagrad
