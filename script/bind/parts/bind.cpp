@@ -1,8 +1,8 @@
 // Binds the functions of the optional parts that this build has, and what the Lua library asks about parts.
 #include <string>
 
-#include "script/lua/guard.h"
 #include "script/lua/convert.h"
+#include "script/lua/guard.h"
 #include "script/parts/names.h"
 #include "script/parts/parts.h"
 
