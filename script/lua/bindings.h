@@ -23,6 +23,7 @@ void bind_data(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
 void bind_names(lua_State*, int core, int methods);
+void bind_distributed(lua_State*, int core, int methods);
 void bind_parts(lua_State*, int core, int methods);
 
 }  // namespace lunagrad

@@ -181,6 +181,7 @@ void open_lunagrad(lua_State* L) {
     bind_module(inner, core, methods);
     bind_optim(inner, core, methods);
     bind_names(inner, core, methods);
+    bind_distributed(inner, core, methods);
     bind_parts(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
