@@ -22,7 +22,7 @@ local lg = require "lunagrad"
 local w = lg.run.state("w", function() return lg.zeros(1) end)
 for step in lg.run.steps(1000000) do
   w:add_(1)
-  if step == 3 then print("third") end
+  print("step " .. step)
   local clock = os.clock()
   while os.clock() - clock < 0.01 do end
 end
@@ -60,10 +60,14 @@ TEST_CASE("a time limit writes a checkpoint, SIGUSR1 too, and the run goes on") 
   CHECK(checkpoints_in(folder.path() + "/limited") == 1);
 
   Program program({kProgram, "run", "steps.lua", "--run-dir", "asked"}, "", {}, folder.path());
-  REQUIRE(program.wrote("third"));
+  REQUIRE(program.wrote("step 3\n"));
   program.signal(SIGUSR1);
-  REQUIRE(program.wrote("checkpoint saved"));
+  const std::string saved = "checkpoint saved in asked/checkpoints/step-";
+  REQUIRE(program.wrote(saved + "00000"));
   CHECK(checkpoints_in(folder.path() + "/asked") == 1);
+  // The checkpoint of a later step is another file.
+  const int step = std::stoi(program.err().substr(program.err().find(saved) + saved.size()));
+  REQUIRE(program.wrote("step " + std::to_string(step + 2) + "\n"));
   program.signal(SIGTERM);
   CHECK(program.finish().code == 143);
   CHECK(checkpoints_in(folder.path() + "/asked") == 2);
