@@ -142,8 +142,8 @@ inline Tensor corner_of(const Tensor& x, const Shape& shape) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
 }
 
-// Zeros of this shape with `part` in the corner at the first elements: the gradient of a source of which only
-// the corner was read. For any device.
+// The gradient of a source when an op read only its first elements along each dim: zeros of this shape, with
+// `part` at these elements. For any device.
 inline Tensor in_corner(const Tensor& part, const Shape& shape) {
   if (part.shape() == shape) return part;
   return as_strided_scatter(blank(shape, part.dtype(), part.device()), part, contiguous_strides(shape), 0);
