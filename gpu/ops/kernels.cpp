@@ -4,6 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "runtime/ops.h"
+
 namespace lunagrad::gpu {
 namespace {
 
@@ -119,6 +121,10 @@ const Kernel* find_kernel(const Op& op) {
 bool all_f32(const Call& call) {
   return std::all_of(call.in.begin(), call.in.end(),
                      [](const Tensor& x) { return !x.defined() || x.dtype() == DType::f32; });
+}
+
+Tensor contiguous_input(const Call& call, int input) {
+  return call.has(input) ? contiguous(call.input(input)) : Tensor();
 }
 
 Tensor window(const Tensor& x, const Shape& shape, const Strides& strides, int64_t skipped) {

@@ -117,6 +117,8 @@ struct Kernel {
   // Whether the call needs double precision, which not every device has. Null: never.
   bool (*float64)(const Call&) = nullptr;
 };
+// Kernel::float64 of a kernel whose every call needs it.
+inline bool needs_float64(const Call&) { return true; }
 struct KernelEntry {
   const Op* op;  // null: this build has no such op, and the entry is skipped
   Kernel kernel;
@@ -174,6 +176,8 @@ std::vector<KernelEntry> user_kernels();
 inline bool indexable(const Tensor& x) { return x.numel() < int64_t(1) << 31; }
 // Whether all operands are f32 or undefined.
 bool all_f32(const Call&);
+// An operand in contiguous memory; undefined if the call has none.
+Tensor contiguous_input(const Call&, int input);
 // A view of x's memory that begins `skipped` elements after x's first one.
 Tensor window(const Tensor& x, const Shape&, const Strides&, int64_t skipped = 0);
 

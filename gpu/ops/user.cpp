@@ -118,7 +118,7 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
   return whole;
 }
 
-bool supports(const Call&) { return true; }
+bool supports_user_kernel(const Call&) { return true; }
 
 Groups groups_of(const Call& call, const UserKernel& kernel, const Recorder& recorder) {
   const Dims& given = call.list(kKernelGroups);
@@ -137,7 +137,7 @@ Groups groups_of(const Call& call, const UserKernel& kernel, const Recorder& rec
   return {groups[0], groups[1], groups[2]};
 }
 
-void run(const Call& call, Recorder& recorder) {
+void run_user_kernel(const Call& call, Recorder& recorder) {
   const UserKernel& kernel = find_user_kernel(call.integer(kKernelNumber));
   Launch launch(recorder);
   std::vector<std::byte> arguments;
@@ -195,6 +195,8 @@ int64_t compile_user_kernel(const KernelSource& source, const PhysicalDevice& de
   return all.by_text[key] = int64_t(all.kernels.size()) - 1;
 }
 
-std::vector<KernelEntry> user_kernels() { return {{&user_kernel_op(), {supports, run, true}}}; }
+std::vector<KernelEntry> user_kernels() {
+  return {{&user_kernel_op(), {supports_user_kernel, run_user_kernel, true}}};
+}
 
 }  // namespace lunagrad::gpu

@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
+constexpr uint32_t kOpExecutionMode = 16;
 constexpr uint32_t kDenormPreserve = 4464, kModeDenormPreserve = 4459;
 constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
 

@@ -10,8 +10,7 @@ namespace {
 // Numbers of the SPIR-V registry.
 constexpr uint32_t kOpMemoryModel = 14, kGlslModel = 1, kVulkanModel = 5345, kOpLoad = 61, kOpStore = 62;
 constexpr uint32_t kMemoryAligned = 2, kMemoryPlain = 7;  // Volatile, Aligned, Nontemporal
-constexpr uint32_t kOpExtension = 10, kOpCapability = 17, kOpTypeFloat = 22, kOpConstantTrue = 41,
-                   kOpConstant = 43;
+constexpr uint32_t kOpExtension = 10, kOpTypeFloat = 22, kOpConstantTrue = 41, kOpConstant = 43;
 constexpr uint32_t kTypeNv = 5358, kLoadNv = 5359, kStoreNv = 5360, kMulAddNv = 5361, kCapabilityNv = 5357;
 constexpr uint32_t kTypeKhr = 4456, kLoadKhr = 4457, kStoreKhr = 4458, kMulAddKhr = 4459,
                    kCapabilityKhr = 6022;

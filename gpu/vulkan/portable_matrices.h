@@ -12,6 +12,8 @@
 
 namespace lunagrad::gpu {
 
+inline constexpr uint32_t kOpCapability = 17;  // number of the SPIR-V registry
+
 // Whether the module uses cooperative matrices.
 bool is_cooperative(std::span<const uint32_t> words);
 // The translated module. With `bfloat` the 16-bit factors are bfloat16.

@@ -1,2 +1,2 @@
-// The only translation unit that defines volk's function pointers, which are hidden in this library.
+// The only source that defines volk's function pointers, which are hidden in this library.
 #include <volk.c>

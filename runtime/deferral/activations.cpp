@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX, kMany = UINT32_MAX - 1;
+constexpr uint32_t kNoReader = UINT32_MAX, kManyReaders = UINT32_MAX - 1;
 
 // Whether the op has a parameter for an activation of its result, and the call has none yet.
 bool takes_activation(const QueuedCall& queued) {
@@ -41,11 +41,11 @@ size_t join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>&
   for (uint32_t i = 0; i < calls.size(); ++i)
     if (takes_activation(calls[i])) products.push_back(i);
   if (products.empty()) return 0;
-  std::vector<uint32_t> reader(alive.size(), kNone);
+  std::vector<uint32_t> reader(alive.size(), kNoReader);
   for (uint32_t i = 0; i < calls.size(); ++i) {
     const auto sees = [&](const Tensor& x) {
       uint32_t& its = reader[x.storage().place];
-      its = its == kNone ? i : kMany;
+      its = its == kNoReader ? i : kManyReaders;
     };
     for (const Tensor& x : calls[i].call.in)
       if (in_memory(x)) sees(x);
@@ -57,7 +57,7 @@ size_t join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>&
     QueuedCall& product = calls[i];
     Tensor& result = product.call.out[0];
     const uint32_t place = result.storage().place, by = reader[place];
-    if (alive[place] || by >= kMany || calls[by].in_place || calls[by].call.in.size() != 1) continue;
+    if (alive[place] || by >= kManyReaders || calls[by].in_place || calls[by].call.in.size() != 1) continue;
     QueuedCall& activation = calls[by];
     Tensor& end = activation.call.out[0];
     const int64_t choice = choice_of(*product.call.op, *activation.call.op);

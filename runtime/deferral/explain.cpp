@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostRows = 20;  // of a table; the others are summed in one line
 
-const char* shown_name(const Op& op) { return op.name + std::strspn(op.name, "_"); }
+const char* name_without_underscores(const Op& op) { return op.name + std::strspn(op.name, "_"); }
 
 std::string plural(size_t count, const char* noun) {
   return count_figure(int64_t(count)) + " " + noun + (count == 1 ? "" : "s");
@@ -37,7 +37,7 @@ std::string names_of(const PlanRow& row) {
     } else {
       text += ' ';
     }
-    text += shown_name(*call->op);
+    text += name_without_underscores(*call->op);
     last = call;
   }
   return text;

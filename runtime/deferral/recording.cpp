@@ -15,7 +15,7 @@ namespace {
 // Dropped results are freed after so many calls, or bytes of results.
 constexpr size_t kCallsBetweenFrees = 16, kBytesBetweenFrees = size_t(16) << 20;
 
-const char* shown_name(const Op& op) { return op.name + (op.hidden() ? 1 : 0); }
+const char* public_name(const Op& op) { return op.name + (op.hidden() ? 1 : 0); }
 
 std::string at(SourceLine line) { return line.known() ? " at " + to_string(line) : ""; }
 
@@ -219,7 +219,7 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
                         ctx.differentiating != nullptr,
                         ctx.matmul_precision};
   if (computes && !may_run_again(call, in_place))
-    refuse(text(shown_name(*call.op), "_ converts its result, or reads what it writes", at(ctx.line)));
+    refuse(text(public_name(*call.op), "_ converts its result, or reads what it writes", at(ctx.line)));
   for (const Tensor& x : call.in) recorded.in.push_back(use_of(x));
   for (size_t i = 0; i < call.out.size(); ++i) {
     const Tensor& y = call.out[i];
@@ -260,7 +260,7 @@ void Recording::free_dropped() {
 void Recording::fell_back(const Call& call, const char* reason) {
   if (outer_) outer_->fell_back(call, reason);
   if (kernels_running > 0) return;
-  refuse(text(shown_name(*call.op), " runs on the CPU", at(context().line), ", as ", reason));
+  refuse(text(public_name(*call.op), " runs on the CPU", at(context().line), ", as ", reason));
 }
 
 void Recording::end_segment() {
@@ -310,8 +310,8 @@ void Recording::forget_results() {
 std::string Recording::difference(const Recording& other) const {
   for (size_t i = 0; i < std::min(calls_.size(), other.calls_.size()); ++i) {
     const RecordedCall &a = calls_[i], &b = other.calls_[i];
-    const std::string where = text("call ", i + 1, ", ", shown_name(*a.op), at(a.line));
-    if (a.op != b.op) return text(where, ": once it was ", shown_name(*b.op), at(b.line));
+    const std::string where = text("call ", i + 1, ", ", public_name(*a.op), at(a.line));
+    if (a.op != b.op) return text(where, ": once it was ", public_name(*b.op), at(b.line));
     if (a.device != b.device || a.precision != b.precision)
       return where + ": its device or precision changed";
     if (!same_params(a.params, b.params)) return where + ": its parameters changed";

@@ -43,7 +43,7 @@ void put_order(std::optional<std::string> order) {
 }
 
 // Runs on the transfer thread.
-void take(int from, const std::string& message) {
+void take_message(int from, const std::string& message) {
   if (message.empty()) return;
   if (message[0] == 'r') return put_order(message.substr(1));
   if (message[0] == kEnd) return put_order(std::nullopt);
@@ -56,7 +56,7 @@ void take(int from, const std::string& message) {
 TransferThread* the_transfer_thread() { return transfer_thread.load(); }
 
 void make_transfer_thread(TransferThreadOptions options) {
-  options.mail = take;
+  options.mail = take_message;
   auto* const made = new TransferThread(std::move(options));
   const std::lock_guard lock(post().mutex);
   transfer_thread.store(made);

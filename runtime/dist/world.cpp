@@ -20,6 +20,14 @@
 #include "runtime/tape/unsharded.h"
 
 namespace lunagrad::dist {
+
+// The memory that a collective reads and writes.
+struct CollectiveMemory {
+  Tensor tensor;                   // the target itself or a copy; on a GPU the tensor that was copied
+  std::unique_ptr<HostCopy> copy;  // copy of `tensor`; null: `tensor` is on the CPU
+  void* data() const { return copy ? copy->data() : tensor.raw(); }
+};
+
 namespace {
 
 // Whether the ranks of the current run have met in init.
@@ -30,17 +38,10 @@ TransferThread& open_transfer_thread() {
   return *the_transfer_thread();
 }
 
-// The memory that a collective reads and writes.
-struct Place {
-  Tensor tensor;                   // the target itself or a copy; on a GPU the tensor that was copied
-  std::unique_ptr<HostCopy> copy;  // copy of `tensor`; null: `tensor` is on the CPU
-  void* data() const { return copy ? copy->data() : tensor.raw(); }
-};
-
 // Memory of collectives whose results are no longer wanted.
 struct Dropped {
   std::shared_ptr<Job> job;
-  std::vector<Place> places;
+  std::vector<CollectiveMemory> places;
 };
 std::vector<Dropped>& dropped() {
   static auto* const list = new std::vector<Dropped>;
@@ -48,7 +49,7 @@ std::vector<Dropped>& dropped() {
 }
 
 // GPU tensors are sent through host memory. If the device can, it copies there in the background.
-Place place_of(const Tensor& x) {
+CollectiveMemory place_of(const Tensor& x) {
   const Tensor own = contiguous(x.detach());
   if (waiting_queue) compute_waiting_calls();  // compute now: another thread will read the memory
   if (own.device().is_cpu()) return {own, nullptr};
@@ -61,7 +62,7 @@ Place place_of(const Tensor& x) {
 }
 
 // Writes the received elements in `place` to x.
-void take_over(const Tensor& x, const Place& place, const char* name) {
+void take_over(const Tensor& x, const CollectiveMemory& place, const char* name) {
   if (!place.copy && x.device().is_cpu() && x.is_contiguous())
     return x.storage().mark_written(name);  // the job wrote directly into x's memory
   if (!place.copy) {
@@ -150,10 +151,10 @@ const std::vector<std::string>& launcher_variables() {
 
 struct Pending::State {
   std::shared_ptr<Job> job = std::make_shared<Job>();
-  Tensor target;              // for a collective in place; else undefined
-  std::vector<Place> places;  // memory that the job reads and writes
-  std::vector<Shape> rests;   // the dims of each result after the first
-  Device* device = nullptr;   // device of the results
+  Tensor target;                         // for a collective in place; else undefined
+  std::vector<CollectiveMemory> places;  // memory that the job reads and writes
+  std::vector<Shape> rests;              // the dims of each result after the first
+  Device* device = nullptr;              // device of the results
   bool waited = false;
 };
 
@@ -326,7 +327,7 @@ class Collective {
   }
   const void* add_place(const Tensor& x) {
     state_->places.push_back(place_of(x));
-    const Place& place = state_->places.back();
+    const CollectiveMemory& place = state_->places.back();
     if (HostCopy* const copy = place.copy.get()) job().ready = [copy] { copy->wait(); };
     return place.data();
   }
@@ -372,7 +373,7 @@ TensorList Pending::wait_list() {
   if (std::exchange(state.waited, true)) return {state.target};
   const NoGrad off;
   // frees it: a handle may live until Lua's collector runs
-  const std::vector<Place> places = std::move(state.places);
+  const std::vector<CollectiveMemory> places = std::move(state.places);
   if (state.target.defined()) {
     take_over(state.target, places[0], kind_name(job.kind));
     return {state.target};

@@ -13,7 +13,7 @@ namespace {
 
 // The checksum of larger data is the hash of the sums of pieces of this size. The size is part of the file
 // format.
-constexpr uint64_t kPiece = uint64_t(1) << 17;
+constexpr uint64_t kChecksumPiece = uint64_t(1) << 17;
 
 uint64_t sum_of_piece(const char* bytes, size_t count) {
   uint32_t state[kSumLanes];
@@ -31,9 +31,11 @@ uint64_t sum_of_piece(const char* bytes, size_t count) {
 // `sum(begin, count)` returns the sum of a piece; the pieces may come in any order.
 template <class F>
 uint64_t sum_of_pieces(uint64_t count, bool parallel, const F& sum) {
-  const auto piece = [&](uint64_t i) { return sum(i * kPiece, std::min(kPiece, count - i * kPiece)); };
-  if (count <= kPiece) return piece(0);
-  std::vector<uint64_t> sums((count + kPiece - 1) / kPiece);
+  const auto piece = [&](uint64_t i) {
+    return sum(i * kChecksumPiece, std::min(kChecksumPiece, count - i * kChecksumPiece));
+  };
+  if (count <= kChecksumPiece) return piece(0);
+  std::vector<uint64_t> sums((count + kChecksumPiece - 1) / kChecksumPiece);
   const int64_t pieces = int64_t(sums.size());
   parallel_for(pieces, parallel ? 1 : pieces, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) sums[size_t(i)] = piece(uint64_t(i));

@@ -15,7 +15,7 @@ namespace lunagrad {
 namespace {
 
 // A field for an error text: short, without control characters.
-std::string shown(std::string_view field) {
+std::string shown_field(std::string_view field) {
   std::string out = "'";
   for (const char c : field.substr(0, 40)) {
     char code[8];
@@ -28,9 +28,10 @@ std::string shown(std::string_view field) {
   return out + (field.size() > 40 ? "…'" : "'");
 }
 
-class Reader {
+class CsvReader {
  public:
-  Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options), budget_(path) {
+  CsvReader(const std::string& path, const CsvOptions& options)
+      : path_(path), options_(options), budget_(path) {
     content_ = read_file(path);
     budget_.take(content_.size());
     rest_ = content_;
@@ -105,11 +106,11 @@ class Reader {
     if (first != last && *first == '+' && last - first > 1 && first[1] != '-') ++first;
     const auto [end, error] = std::from_chars(first, last, value);
     if (error == std::errc::result_out_of_range)
-      complain("column ", column, ": ", shown(field), " does not fit ", dtype_of<T>);
+      complain("column ", column, ": ", shown_field(field), " does not fit ", dtype_of<T>);
     if (error != std::errc() || end != last) {
       if (field.empty()) complain("column ", column, " is empty");
       const bool names = line_ == 1 && !options_.header;
-      complain("column ", column, ": ", shown(field), " is not ",
+      complain("column ", column, ": ", shown_field(field), " is not ",
                std::is_integral_v<T> ? "an integer" : "a number",
                names ? " (if the first line names the columns, pass header = true)" : "");
     }
@@ -172,7 +173,9 @@ void append_rows(std::string& out, const Tensor& values, int64_t columns, char d
 
 }  // namespace
 
-CsvTable load_csv(const std::string& path, const CsvOptions& options) { return Reader(path, options).read(); }
+CsvTable load_csv(const std::string& path, const CsvOptions& options) {
+  return CsvReader(path, options).read();
+}
 
 void save_csv(const std::string& path, const Tensor& values, const std::vector<std::string>& columns,
               char delimiter) {

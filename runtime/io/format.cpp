@@ -41,6 +41,7 @@ const std::vector<const FileFormat*>& file_formats() {
 #define LUNAGRAD_MAKE(name) name##_format(),
   static const std::vector<FileFormat> formats{LUNAGRAD_FILE_FORMATS(LUNAGRAD_MAKE)};
 #undef LUNAGRAD_MAKE
+#undef LUNAGRAD_FILE_FORMATS
   static const std::vector<const FileFormat*> list = [] {
     std::vector<const FileFormat*> made;
     for (const FileFormat& format : formats) made.push_back(&format);

@@ -34,6 +34,7 @@ struct FileFormat {
   bool takes_options = false;  // its functions in lg.io take options: they are bound and annotated by hand
 };
 inline constexpr size_t kSniffed = 9;
+inline constexpr uint32_t kLargestImageSide = 1'000'000;  // rows or columns of an image
 
 // All formats, in the order in which they are tried.
 const std::vector<const FileFormat*>& file_formats();

@@ -64,9 +64,9 @@ T from_big_endian(const char* bytes) {
   return std::bit_cast<T>(bits);
 }
 
-constexpr size_t kLargestHeader = 4 + 4 * kMaxDims;
+constexpr size_t kLargestIdxHeader = 4 + 4 * kMaxDims;
 
-struct Header {
+struct IdxHeader {
   IdxType type = IdxType::u8;
   Shape shape;
   std::string sizes;   // "60000 x 28 x 28"
@@ -74,14 +74,14 @@ struct Header {
   uint64_t bytes = 0;  // of the elements
 };
 
-Header parse_header(const std::string& path, std::string_view content) {
+IdxHeader parse_header(const std::string& path, std::string_view content) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(content[i]); };
   if (content.size() < 4)
     fail_as(ErrorKind::file, path, ": not an IDX file: ", content.size(), " bytes are too few for a header");
   if (byte(0) != 0 || byte(1) != 0)
     fail_as(ErrorKind::file, path, ": not an IDX file: it begins with bytes ", int(byte(0)), " ",
             int(byte(1)), ", not 0 0");
-  Header header{.type = IdxType(byte(2)), .bytes = idx_item_size(path, byte(2))};
+  IdxHeader header{.type = IdxType(byte(2)), .bytes = idx_item_size(path, byte(2))};
   const int dims = byte(3);
   if (dims == 0 || dims > kMaxDims)
     fail_as(ErrorKind::file, path, ": ", dims, " dims declared, 1 to ", kMaxDims, " are supported");
@@ -102,7 +102,7 @@ Header parse_header(const std::string& path, std::string_view content) {
 }
 
 template <class File, class Element>
-Tensor decode(const std::string& content, const Header& header) {
+Tensor decode(const std::string& content, const IdxHeader& header) {
   const char* from = content.data() + header.start;
   Tensor out = Tensor::empty(header.shape, dtype_of<Element>);
   Element* to = out.data<Element>();
@@ -183,9 +183,9 @@ Tensor load_idx(const std::string& path) {
   std::string content = read_file(path);
   ReadBudget budget(path);
   budget.take(content.size());
-  Header header;
+  IdxHeader header;
   if (is_gzip(content)) {
-    header = parse_header(path, inflate_some(path, content, kLargestHeader, budget));
+    header = parse_header(path, inflate_some(path, content, kLargestIdxHeader, budget));
     // Asks for one byte more than declared, to notice when there is too much data.
     content = inflate_some(path, content, header.start + header.bytes + 1, budget);
   } else {
@@ -222,8 +222,8 @@ FileInfo describe_idx(const std::string& path) {
   file.read(start.data(), 0, start.size());
   const bool packed = is_gzip(start);
   ReadBudget budget(path);
-  const Header header =
-      parse_header(path, packed ? inflate_some(path, start, kLargestHeader, budget) : start);
+  const IdxHeader header =
+      parse_header(path, packed ? inflate_some(path, start, kLargestIdxHeader, budget) : start);
   if (!packed && file.size() - header.start != header.bytes)
     fail_as(ErrorKind::file, path, ": ", header.sizes, " elements need ", header.bytes, " bytes of data, ",
             file.size() - header.start, " found");

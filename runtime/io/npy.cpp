@@ -18,27 +18,27 @@ static_assert(std::endian::native == std::endian::little, "elements are written 
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr uint64_t kLargestHeader = 65536;
-constexpr size_t kAlignment = 64;     // of the elements within the file, as NumPy writes them
-constexpr uint64_t kPiece = 1 << 20;  // bytes of the buffer for conversions
+constexpr uint64_t kLargestNpyHeader = 65536;
+constexpr size_t kAlignment = 64;        // of the elements within the file, as NumPy writes them
+constexpr uint64_t kNpyPiece = 1 << 20;  // bytes of the buffer for conversions
 
 // The supported types: NumPy's name without the byte order, bytes per element in the file, and dtype in
 // memory.
-struct FileType {
+struct NpyType {
   const char* name;
   size_t size;
   DType dtype;
 };
-constexpr FileType kFileTypes[] = {
+constexpr NpyType kNpyTypes[] = {
     {"f4", 4, DType::f32},    {"f8", 8, DType::f64}, {"f2", 2, DType::f16},     {"i8", 8, DType::i64},
     {"i4", 4, DType::i32},    {"u1", 1, DType::u8},  {"i1", 1, DType::i32},     {"i2", 2, DType::i32},
     {"u2", 2, DType::i32},    {"u4", 4, DType::i64}, {"b1", 1, DType::boolean}, {"c8", 8, DType::c64},
     {"c16", 16, DType::c128},
 };
 
-struct Header {
+struct NpyHeader {
   std::string descr;
-  const FileType* type = nullptr;
+  const NpyType* type = nullptr;
   bool swapped = false;  // the elements are big-endian
   bool fortran = false;  // the first dim runs fastest
   std::vector<uint64_t> shape;
@@ -47,7 +47,7 @@ struct Header {
 };
 
 // A text on one line, shortened for error messages.
-std::string shown(std::string_view text) {
+std::string shown_on_line(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 40)) out += c >= 0x20 && c < 0x7f ? c : '?';
   return out + (text.size() > 40 ? "…" : "");
@@ -55,12 +55,12 @@ std::string shown(std::string_view text) {
 
 // The dict of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, keys in any order; after
 // it only spaces and line ends.
-class HeaderParser {
+class NpyHeaderParser {
  public:
-  HeaderParser(const std::string& name, std::string_view text) : name_(name), text_(text) {}
+  NpyHeaderParser(const std::string& name, std::string_view text) : name_(name), text_(text) {}
 
-  Header parse() {
-    Header header;
+  NpyHeader parse() {
+    NpyHeader header;
     bool descr = false, order = false, shape = false;
     expect('{');
     while (!take('}')) {
@@ -70,7 +70,7 @@ class HeaderParser {
                          : key == "fortran_order" ? &order
                          : key == "shape"         ? &shape
                                                   : nullptr;
-      if (!seen) complain("unknown key '", shown(key), "' in its header");
+      if (!seen) complain("unknown key '", shown_on_line(key), "' in its header");
       if (*seen) complain("'", key, "' appears twice in its header");
       *seen = true;
       if (seen == &descr)
@@ -135,7 +135,7 @@ class HeaderParser {
     complain("'fortran_order' is neither True nor False");
   }
 
-  void parse_descr(Header& header) {
+  void parse_descr(NpyHeader& header) {
     skip_blanks();
     if (at_ < text_.size() && text_[at_] == '[')
       complain("structured arrays (records with fields) are not supported");
@@ -145,11 +145,11 @@ class HeaderParser {
     const std::string name = descr.empty() ? "" : descr.substr(1);
     if (!name.empty() && name[0] == 'O')
       complain("holds Python objects, which are code of pickle's and are never loaded");
-    for (const FileType& type : kFileTypes)
+    for (const NpyType& type : kNpyTypes)
       if (name == type.name) header.type = &type;
     if (!header.type || (order != '<' && order != '>' && order != '|') ||
         (order == '|' && header.type->size > 1))
-      complain("the type '", shown(descr), "' is not supported");
+      complain("the type '", shown_on_line(descr), "' is not supported");
     header.swapped = order == '>';
   }
 
@@ -166,7 +166,7 @@ class HeaderParser {
     return value;
   }
 
-  void parse_shape(Header& header) {
+  void parse_shape(NpyHeader& header) {
     expect('(');
     while (!take(')')) {
       header.shape.push_back(size());
@@ -185,7 +185,7 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-Header read_header(const NpyStream& stream) {
+NpyHeader read_npy_header(const NpyStream& stream) {
   const auto complain = [&](const auto&... parts) { fail_as(ErrorKind::file, stream.name, ": ", parts...); };
   char start[12];
   if (stream.size < 10) complain("not a .npy file: ", stream.size, " bytes are too few");
@@ -200,13 +200,13 @@ Header read_header(const NpyStream& stream) {
   if (preamble == 12) stream.read(start + 10, 2);
   uint64_t length = 0;
   std::memcpy(&length, start + 8, preamble - 8);
-  if (length > kLargestHeader)
-    complain("a header of ", length, " bytes is over the limit of ", kLargestHeader);
+  if (length > kLargestNpyHeader)
+    complain("a header of ", length, " bytes is over the limit of ", kLargestNpyHeader);
   if (length > stream.size - preamble)
     complain("ends within its header: ", length, " bytes declared, ", stream.size - preamble, " found");
   std::string text(size_t(length), '\0');
   stream.read(text.data(), length);
-  Header header = HeaderParser(stream.name, text).parse();
+  NpyHeader header = NpyHeaderParser(stream.name, text).parse();
   header.start = preamble + length;
   const auto bytes = array_bytes(header.shape, header.type->size);
   if (!bytes) complain("its shape overflows");
@@ -229,7 +229,7 @@ void swap_bytes(void* at, int64_t count) {
   }
 }
 
-void to_native_order(void* at, int64_t count, const FileType& type) {
+void to_native_order(void* at, int64_t count, const NpyType& type) {
   const int64_t parts = is_complex(type.dtype) ? 2 : 1;
   const size_t size = type.size / size_t(parts);
   if (size == 2) swap_bytes<uint16_t>(at, count * parts);
@@ -247,11 +247,11 @@ void convert_elements(const void* from, Element* to, int64_t count) {
 }
 
 // Reads elements whose type in memory has more bytes than in the file, piece by piece.
-void read_converted(const NpyStream& stream, const Header& header, Tensor& out) {
+void read_converted(const NpyStream& stream, const NpyHeader& header, Tensor& out) {
   const std::string_view name = header.type->name;
-  std::vector<char> piece(size_t(std::min(header.bytes, kPiece)));
+  std::vector<char> piece(size_t(std::min(header.bytes, kNpyPiece)));
   for (int64_t done = 0; done < out.numel();) {
-    const int64_t count = std::min<int64_t>(out.numel() - done, int64_t(kPiece / header.type->size));
+    const int64_t count = std::min<int64_t>(out.numel() - done, int64_t(kNpyPiece / header.type->size));
     stream.read(piece.data(), uint64_t(count) * header.type->size);
     if (header.swapped) to_native_order(piece.data(), count, *header.type);
     if (name == "i1") convert_elements<int8_t>(piece.data(), out.data<int32_t>() + done, count);
@@ -270,7 +270,7 @@ void check_booleans(const std::string& name, const Tensor& x) {
   if (largest > 1) fail_as(ErrorKind::file, name, ": a boolean holds ", int(largest), ", not 0 or 1");
 }
 
-ArrayInfo info_of(const Header& header) { return {"", header.descr, header.shape, header.bytes}; }
+ArrayInfo info_of(const NpyHeader& header) { return {"", header.descr, header.shape, header.bytes}; }
 
 NpyStream stream_of(const InputFile& file, uint64_t& at) {
   return {file.path(), file.size(), [&file, &at](void* to, uint64_t count) {
@@ -282,7 +282,7 @@ NpyStream stream_of(const InputFile& file, uint64_t& at) {
 }  // namespace
 
 Tensor read_npy(const NpyStream& stream) {
-  const Header header = read_header(stream);
+  const NpyHeader header = read_npy_header(stream);
   const NoGrad off;
   Shape shape;
   for (const uint64_t size : header.shape) shape.push_back(int64_t(size));
@@ -308,7 +308,7 @@ Tensor read_npy(const NpyStream& stream) {
   return contiguous(permute(out, order));
 }
 
-ArrayInfo describe_npy(const NpyStream& stream) { return info_of(read_header(stream)); }
+ArrayInfo describe_npy(const NpyStream& stream) { return info_of(read_npy_header(stream)); }
 
 Tensor load_npy(const std::string& path) {
   const InputFile file(path);
@@ -323,8 +323,8 @@ ArrayInfo describe_npy(const std::string& path) {
 }
 
 std::string npy_preamble(const Tensor& x) {
-  const FileType* found = nullptr;
-  for (const FileType& type : kFileTypes)
+  const NpyType* found = nullptr;
+  for (const NpyType& type : kNpyTypes)
     if (type.dtype == x.dtype() && type.size == item_size(x.dtype())) found = &type;
   if (!found) fail("npy: NumPy has no type ", x.dtype(), "; save x:float()");
   std::string dict = std::string("{'descr': '") + (found->size == 1 ? "|" : "<") + found->name +

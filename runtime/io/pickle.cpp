@@ -9,16 +9,14 @@
 namespace lunagrad {
 namespace {
 
-using Kind = PickleValue::Kind;
-
 constexpr uint64_t kSlot = 2 * sizeof(Pickled);  // bytes of a vector's element; vectors double
 constexpr size_t kLongestName = 1000;            // of a function, including its module
 constexpr uint64_t kMemo = 64;                   // bytes of an entry of the memo
 
 // The stack machine of a pickle.
-class Reader {
+class PickleReader {
  public:
-  Reader(std::string_view bytes, const std::string& where, ReadBudget& budget)
+  PickleReader(std::string_view bytes, const std::string& where, ReadBudget& budget)
       : bytes_(bytes), where_(where), budget_(budget), out_(&budget) {}
 
   Pickle read() {
@@ -59,21 +57,21 @@ class Reader {
   }
 
   Pickled pop() {
-    if (stack_.empty() || stack_.back()->kind == Kind::mark)
+    if (stack_.empty() || stack_.back()->kind == PickleKind::mark)
       complain("the pickle is damaged: its stack is empty");
     const Pickled top = stack_.back();
     stack_.pop_back();
     return top;
   }
   PickleValue& top() {
-    if (stack_.empty() || stack_.back()->kind == Kind::mark)
+    if (stack_.empty() || stack_.back()->kind == PickleKind::mark)
       complain("the pickle is damaged: its stack is empty");
     return *stack_.back();
   }
   // Returns the values above the last mark, and removes them and the mark.
   std::vector<Pickled> pop_to_mark() {
     size_t mark = stack_.size();
-    while (mark > 0 && stack_[mark - 1]->kind != Kind::mark) --mark;
+    while (mark > 0 && stack_[mark - 1]->kind != PickleKind::mark) --mark;
     if (mark == 0) complain("the pickle is damaged: it has no mark");
     std::vector<Pickled> values(stack_.begin() + long(mark), stack_.end());
     stack_.resize(mark - 1);
@@ -103,13 +101,13 @@ class Reader {
 
   void append(const std::vector<Pickled>& values) {
     PickleValue& list = top();
-    if (list.kind != Kind::list) complain("the pickle is damaged: it appends to no list");
+    if (list.kind != PickleKind::list) complain("the pickle is damaged: it appends to no list");
     budget_.take(values.size() * kSlot);
     list.items.insert(list.items.end(), values.begin(), values.end());
   }
   void set_items(const std::vector<Pickled>& values) {
     PickleValue& dict = top();
-    if (dict.kind != Kind::dict && dict.kind != Kind::call)
+    if (dict.kind != PickleKind::dict && dict.kind != PickleKind::call)
       complain("the pickle is damaged: it sets items of no dict");
     if (values.size() % 2) complain("the pickle is damaged: a key has no value");
     budget_.take(values.size() * kSlot);
@@ -118,7 +116,7 @@ class Reader {
   void build() {
     const Pickled state = pop();
     PickleValue& object = top();
-    if (object.kind == Kind::call && object.items.size() == 2) object.items.push_back(state);
+    if (object.kind == PickleKind::call && object.items.size() == 2) object.items.push_back(state);
   }
 
   // An integer of up to eight bytes, two's complement. Longer integers are not supported.
@@ -146,7 +144,7 @@ class Reader {
         number<uint64_t>();
         return;
       case '(':
-        return push(out_.make(Kind::mark));
+        return push(out_.make(PickleKind::mark));
       case '0':
         pop();
         return;
@@ -192,7 +190,7 @@ class Reader {
       case ']':
       case ')':
       case '\x8f':
-        return push(out_.make(Kind::list));
+        return push(out_.make(PickleKind::list));
       case 'l':
       case 't':
       case '\x91':
@@ -207,10 +205,10 @@ class Reader {
       case '\x90':
         return append(pop_to_mark());
       case '}':
-        return push(out_.make(Kind::dict));
+        return push(out_.make(PickleKind::dict));
       case 'd': {
         const std::vector<Pickled> values = pop_to_mark();
-        push(out_.make(Kind::dict));
+        push(out_.make(PickleKind::dict));
         return set_items(values);
       }
       case 's': {
@@ -225,7 +223,7 @@ class Reader {
       }
       case '\x93': {
         const Pickled name = pop(), module = pop();
-        if (name->kind != Kind::text || module->kind != Kind::text)
+        if (name->kind != PickleKind::text || module->kind != PickleKind::text)
           complain("the pickle is damaged: a name is no text");
         return push_global(module->text, name->text);
       }
@@ -237,7 +235,7 @@ class Reader {
       case 'b':
         return build();
       case 'Q': {
-        const Pickled value = out_.make(Kind::persistent);
+        const Pickled value = out_.make(PickleKind::persistent);
         value->items = {pop()};
         return push(value);
       }
@@ -265,7 +263,7 @@ class Reader {
   std::map<uint64_t, Pickled> memo_;
 };
 
-class Writer {
+class PickleWriter {
  public:
   std::string write(const PickleValue& value) {
     out_ = "\x80\x02";
@@ -281,58 +279,58 @@ class Writer {
 
   void add(const PickleValue& value) {
     switch (value.kind) {
-      case Kind::none:
+      case PickleKind::none:
         out_ += 'N';
         return;
-      case Kind::boolean:
+      case PickleKind::boolean:
         out_ += value.boolean ? '\x88' : '\x89';
         return;
-      case Kind::integer:
+      case PickleKind::integer:
         if (value.integer >= INT32_MIN && value.integer <= INT32_MAX) {
           out_ += 'J';
           return number(int32_t(value.integer));
         }
         out_ += "\x8a\x08";
         return number(value.integer);
-      case Kind::real:
+      case PickleKind::real:
         out_ += 'G';
         return number(__builtin_bswap64(std::bit_cast<uint64_t>(value.real)));
-      case Kind::text:
+      case PickleKind::text:
         out_ += 'X';
         number(uint32_t(value.text.size()));
         out_ += value.text;
         return;
-      case Kind::list:
+      case PickleKind::list:
         out_ += "](";
         for (const Pickled& item : value.items) add(*item);
         out_ += 'e';
         return;
-      case Kind::dict:
+      case PickleKind::dict:
         out_ += "}(";
         for (const auto& [key, item] : value.pairs) add(*key), add(*item);
         out_ += 'u';
         return;
-      case Kind::global:
+      case PickleKind::global:
         out_ += 'c' + value.text.substr(0, value.text.find(' ')) + '\n' +
                 value.text.substr(value.text.find(' ') + 1) + '\n';
         return;
-      case Kind::call:
+      case PickleKind::call:
         add(*value.items[0]);
         add_tuple(*value.items[1]);
         out_ += 'R';
         return;
-      case Kind::persistent:
+      case PickleKind::persistent:
         add_tuple(*value.items[0]);
         out_ += 'Q';
         return;
-      case Kind::mark:
+      case PickleKind::mark:
         return;
     }
   }
 
   void add_tuple(const PickleValue& list) {
     out_ += '(';
-    for (const Pickled& item : list.items) item->kind == Kind::list ? add_tuple(*item) : add(*item);
+    for (const Pickled& item : list.items) item->kind == PickleKind::list ? add_tuple(*item) : add(*item);
     out_ += 't';
   }
 
@@ -341,59 +339,59 @@ class Writer {
 
 }  // namespace
 
-Pickled Pickle::make(Kind kind) {
+Pickled Pickle::make(PickleKind kind) {
   if (budget_) budget_->take(sizeof(PickleValue));
   values_.emplace_back().kind = kind;
   return &values_.back();
 }
-Pickled Pickle::constant(size_t which, Kind kind) {
+Pickled Pickle::constant(size_t which, PickleKind kind) {
   if (!constants_[which]) constants_[which] = make(kind);
   return constants_[which];
 }
-Pickled Pickle::none() { return constant(2, Kind::none); }
+Pickled Pickle::none() { return constant(2, PickleKind::none); }
 Pickled Pickle::boolean(bool flag) {
-  const Pickled value = constant(flag, Kind::boolean);
+  const Pickled value = constant(flag, PickleKind::boolean);
   value->boolean = flag;
   return value;
 }
 Pickled Pickle::integer(int64_t number) {
-  const Pickled value = make(Kind::integer);
+  const Pickled value = make(PickleKind::integer);
   value->integer = number;
   return value;
 }
 Pickled Pickle::real(double number) {
-  const Pickled value = make(Kind::real);
+  const Pickled value = make(PickleKind::real);
   value->real = number;
   return value;
 }
 Pickled Pickle::text(std::string_view characters) {
-  const Pickled value = make(Kind::text);
+  const Pickled value = make(PickleKind::text);
   if (budget_) budget_->take(characters.size());
   value->text = characters;
   return value;
 }
 Pickled Pickle::list(std::vector<Pickled> items) {
-  const Pickled value = make(Kind::list);
+  const Pickled value = make(PickleKind::list);
   if (budget_) budget_->take(items.size() * kSlot);
   value->items = std::move(items);
   return value;
 }
 Pickled Pickle::global(std::string_view module, std::string_view name) {
-  const Pickled value = make(Kind::global);
+  const Pickled value = make(PickleKind::global);
   if (budget_) budget_->take(module.size() + name.size());
   value->text = std::string(module) + " " + std::string(name);
   return value;
 }
 Pickled Pickle::call(Pickled function, Pickled arguments) {
-  const Pickled value = make(Kind::call);
+  const Pickled value = make(PickleKind::call);
   if (budget_) budget_->take(4 * kSlot);
   value->items = {function, arguments};
   return value;
 }
 
 Pickle read_pickle(std::string_view bytes, const std::string& where, ReadBudget& budget) {
-  return Reader(bytes, where, budget).read();
+  return PickleReader(bytes, where, budget).read();
 }
-std::string write_pickle(const Pickle& pickle) { return Writer().write(*pickle.root); }
+std::string write_pickle(const Pickle& pickle) { return PickleWriter().write(*pickle.root); }
 
 }  // namespace lunagrad

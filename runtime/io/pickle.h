@@ -39,6 +39,7 @@ struct PickleValue {
   // also the items set later on the result of calling a dict's class
   std::vector<std::pair<Pickled, Pickled>> pairs;
 };
+using PickleKind = PickleValue::Kind;
 
 // Owns its values. One value may be part of several others, and a damaged file may hold a list that contains
 // itself. None, true and false are one value each.
@@ -47,7 +48,7 @@ class Pickle {
   Pickled root = nullptr;
 
   explicit Pickle(ReadBudget* budget = nullptr) : budget_(budget) {}  // the budget is charged for the values
-  Pickled make(PickleValue::Kind);
+  Pickled make(PickleKind);
   Pickled none();
   Pickled boolean(bool);
   Pickled integer(int64_t);
@@ -58,7 +59,7 @@ class Pickle {
   Pickled call(Pickled function, Pickled arguments);
 
  private:
-  Pickled constant(size_t which, PickleValue::Kind);
+  Pickled constant(size_t which, PickleKind);
   ReadBudget* budget_;
   std::deque<PickleValue> values_;
   std::array<Pickled, 3> constants_{};  // false, true, None

@@ -18,9 +18,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kLargestRatio = 1032;  // of deflate: 258 bytes from two bits
-constexpr uint32_t kLargestSide = 1'000'000;
-
 // The data of libpng's callbacks. libpng reports errors with longjmp, so functions that call it must not have
 // variables with destructors.
 struct Channel {
@@ -56,7 +53,7 @@ void on_write(png_structp png, png_bytep from, size_t count) {
   if (full) png_error(png, "out of memory");
 }
 
-struct Header {
+struct PngHeader {
   uint32_t width = 0, height = 0;
   int depth = 0, kind = 0;
   int channels = 0;  // after expansion
@@ -89,12 +86,12 @@ class Decoder {
     // Each row has one byte for the filter, and its pixels. The file must be long enough for all rows at
     // deflate's largest ratio.
     const uint64_t row = 1 + (uint64_t(header_.width) * stored_bits() + 7) / 8;
-    if (uint64_t(header_.height) * row / kLargestRatio > bytes_.size())
+    if (uint64_t(header_.height) * row / kLargestDeflateRatio > bytes_.size())
       complain("declares ", header_.width, " x ", header_.height, " pixels, which its ", bytes_.size(),
                " bytes cannot hold");
   }
 
-  const Header& header() const { return header_; }
+  const PngHeader& header() const { return header_; }
 
   Image decode() {
     Image image(header_.channels, header_.height, header_.width);
@@ -113,7 +110,7 @@ class Decoder {
   bool read_header() {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_read_fn(png_, &channel_, on_read);
-    png_set_user_limits(png_, kLargestSide, kLargestSide);
+    png_set_user_limits(png_, kLargestImageSide, kLargestImageSide);
     png_set_chunk_cache_max(png_, 100);
     png_set_chunk_malloc_max(png_, 1 << 20);
     png_read_info(png_, info_);
@@ -146,7 +143,7 @@ class Decoder {
   Reading reading_;
   png_structp& png_ = reading_.png;
   png_infop& info_ = reading_.info;
-  Header header_;
+  PngHeader header_;
 };
 
 bool encode(Channel& channel, png_structp png, png_infop info, const Image& image) {
@@ -218,8 +215,8 @@ void save_png(const std::string& path, const Tensor& x) {
   if (!grey && (x.ndim() != 3 || x.size(0) < 1 || x.size(0) > 4))
     fail("png: [channels, height, width] with 1 to 4 channels, or [height, width], expected (got shape ",
          x.shape(), ")");
-  if (x.numel() == 0 || x.size(-1) > kLargestSide || x.size(-2) > kLargestSide)
-    fail("png: an image has 1 to ", kLargestSide, " rows and columns (got shape ", x.shape(), ")");
+  if (x.numel() == 0 || x.size(-1) > kLargestImageSide || x.size(-2) > kLargestImageSide)
+    fail("png: an image has 1 to ", kLargestImageSide, " rows and columns (got shape ", x.shape(), ")");
   if (x.dtype() != DType::u8 && !is_floating(x.dtype()))
     fail("png: dtype ", x.dtype(), " is neither u8 nor a floating type with 0 to 1");
   const NoGrad off;
@@ -246,7 +243,7 @@ void save_png(const std::string& path, const Tensor& x) {
 
 FileInfo describe_png(const std::string& path) {
   const Decoder decoder(path);
-  const Header& header = decoder.header();
+  const PngHeader& header = decoder.header();
   const std::vector<uint64_t> shape{uint64_t(header.channels), header.height, header.width};
   FileInfo out{.format = "png"};
   out.arrays.push_back({"", "u8", shape, *array_bytes(shape, 1)});

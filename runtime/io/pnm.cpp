@@ -16,10 +16,9 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kLargestSide = 1'000'000;
-constexpr uint64_t kLargestHeader = 4096;  // bytes, comments included
+constexpr uint64_t kLargestPnmHeader = 4096;  // bytes, comments included
 
-struct Header {
+struct PnmHeader {
   uint64_t channels = 0, width = 0, height = 0, largest = 0;
   uint64_t start = 0;  // offset of the samples
 
@@ -35,17 +34,17 @@ bool begins_pnm(std::string_view start) {
          (is_blank(start[2]) || start[2] == '#');
 }
 
-class HeaderReader {
+class PnmHeaderReader {
  public:
-  HeaderReader(const std::string& path, std::string_view start) : path_(path), start_(start) {}
+  PnmHeaderReader(const std::string& path, std::string_view start) : path_(path), start_(start) {}
 
-  Header read() {
+  PnmHeader read() {
     if (!start_.starts_with("P5") && !start_.starts_with("P6"))
       complain("not a binary PGM or PPM file: it does not begin with P5 or P6");
-    Header header{.channels = start_[1] == '5' ? 1u : 3u};
+    PnmHeader header{.channels = start_[1] == '5' ? 1u : 3u};
     at_ = 2;
-    header.width = number("width", kLargestSide);
-    header.height = number("height", kLargestSide);
+    header.width = number("width", kLargestImageSide);
+    header.height = number("height", kLargestImageSide);
     header.largest = number("largest sample", 65535);
     if (!at_blank()) complain("no blank ends the header");
     header.start = at_ + 1;
@@ -89,10 +88,10 @@ class HeaderReader {
   size_t at_ = 0;
 };
 
-Header read_header(const InputFile& file) {
-  std::string start(size_t(std::min(file.size(), kLargestHeader)), '\0');
+PnmHeader read_pnm_header(const InputFile& file) {
+  std::string start(size_t(std::min(file.size(), kLargestPnmHeader)), '\0');
   file.read(start.data(), 0, start.size());
-  const Header header = HeaderReader(file.path(), start).read();
+  const PnmHeader header = PnmHeaderReader(file.path(), start).read();
   if (file.size() < header.start || file.size() - header.start < header.bytes())
     fail_as(ErrorKind::file, file.path(), ": declares ", header.width, " x ", header.height,
             " pixels, which its ", file.size(), " bytes cannot hold");
@@ -101,7 +100,7 @@ Header read_header(const InputFile& file) {
 
 Tensor load_pnm(const std::string& path, const ReadOptions&) {
   const InputFile file(path);
-  const Header header = read_header(file);
+  const PnmHeader header = read_pnm_header(file);
   const Shape rows{int64_t(header.height), int64_t(header.width), int64_t(header.channels)};
   Tensor pixels = Tensor::empty(rows, header.sample_bytes() == 1 ? DType::u8 : DType::i32);
   if (header.sample_bytes() == 1) {
@@ -121,8 +120,8 @@ Tensor load_pnm(const std::string& path, const ReadOptions&) {
 void save_pnm(const std::string& path, const Tensor& x) {
   if (x.ndim() != 3 || (x.size(0) != 1 && x.size(0) != 3))
     fail("pnm: [1 or 3, height, width] expected (got shape ", x.shape(), ")");
-  if (x.numel() == 0 || uint64_t(x.size(1)) > kLargestSide || uint64_t(x.size(2)) > kLargestSide)
-    fail("pnm: an image has 1 to ", kLargestSide, " rows and columns (got shape ", x.shape(), ")");
+  if (x.numel() == 0 || uint64_t(x.size(1)) > kLargestImageSide || uint64_t(x.size(2)) > kLargestImageSide)
+    fail("pnm: an image has 1 to ", kLargestImageSide, " rows and columns (got shape ", x.shape(), ")");
   if (x.dtype() != DType::u8) fail("pnm: dtype ", x.dtype(), " is not u8");
   const NoGrad off;
   const Tensor pixels = contiguous(permute(to(x.detach(), cpu_device()), {1, 2, 0}));
@@ -133,7 +132,7 @@ void save_pnm(const std::string& path, const Tensor& x) {
 }
 
 FileInfo describe_pnm(const std::string& path) {
-  const Header header = read_header(InputFile(path));
+  const PnmHeader header = read_pnm_header(InputFile(path));
   FileInfo out{.format = "pnm"};
   out.arrays.push_back({"",
                         header.sample_bytes() == 1 ? "u8" : "u16",

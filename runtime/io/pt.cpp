@@ -19,8 +19,6 @@
 namespace lunagrad {
 namespace {
 
-using Kind = PickleValue::Kind;
-
 constexpr uint64_t kLongestPickle = uint64_t(1) << 28;  // in bytes
 constexpr uint64_t kRatio = 256;     // bytes of values per byte of the pickle: "]" makes a list
 constexpr uint64_t kTextRatio = 16;  // bytes of texts per byte: a recalled text is copied
@@ -55,7 +53,7 @@ const StorageType* type_of(const std::string& name) {
 }
 
 template <class T>
-void convert_elements(const std::string& bytes, int32_t* to) {
+void widen_to_i32(const std::string& bytes, int32_t* to) {
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
@@ -64,9 +62,9 @@ void convert_elements(const std::string& bytes, int32_t* to) {
 }
 
 // Makes the object of a file from its pickle.
-class Loader {
+class PtLoader {
  public:
-  explicit Loader(const std::string& path)
+  explicit PtLoader(const std::string& path)
       : path_(path), archive_(path, ".pt file (torch.save of PyTorch 1.6 or newer)") {
     const ZipEntry* pickled = nullptr;
     for (const ZipEntry& entry : archive_.entries()) {
@@ -109,27 +107,27 @@ class Loader {
     if (depth > kDeepestNesting) complain("more than ", kDeepestNesting, " lists within each other");
     texts_->take(from->text.size());  // charged again each time a value is recalled
     switch (from->kind) {
-      case Kind::none:
+      case PickleKind::none:
         return {};
-      case Kind::boolean:
+      case PickleKind::boolean:
         return {from->boolean};
-      case Kind::integer:
+      case PickleKind::integer:
         return {from->integer};
-      case Kind::real:
+      case PickleKind::real:
         return {from->real};
-      case Kind::text:
+      case PickleKind::text:
         return {from->text};
-      case Kind::list:
+      case PickleKind::list:
         return {list(from->items, depth)};
-      case Kind::dict:
+      case PickleKind::dict:
         return {dict(from->pairs, depth)};
-      case Kind::global:
+      case PickleKind::global:
         if (from->text.starts_with("torch ")) return {"torch." + from->text.substr(6)};
         refuse(from->text);
-      case Kind::call:
+      case PickleKind::call:
         return call(*from, depth);
-      case Kind::persistent:
-      case Kind::mark:
+      case PickleKind::persistent:
+      case PickleKind::mark:
         break;
     }
     complain("the pickle is damaged: a storage stands where an object is expected");
@@ -161,13 +159,13 @@ class Loader {
   // The arguments of a call. Error when there are fewer than `wanted`.
   const std::vector<Pickled>& arguments(const PickleValue& call, size_t wanted) const {
     const PickleValue& given = *call.items[1];
-    if (given.kind != Kind::list || given.items.size() < wanted)
+    if (given.kind != PickleKind::list || given.items.size() < wanted)
       complain("the pickle is damaged: ", call.items[0]->text, " has too few arguments");
     return given.items;
   }
 
   PtValue call(const PickleValue& from, int depth) {
-    if (from.items[0]->kind != Kind::global)
+    if (from.items[0]->kind != PickleKind::global)
       complain("the pickle is damaged: it calls something that is no function");
     const std::string& function = from.items[0]->text;
     if (function == "torch._utils _rebuild_tensor_v2" || function == "torch._utils _rebuild_tensor_v3")
@@ -178,7 +176,7 @@ class Loader {
     if (function == "torch._tensor _rebuild_from_type_v2") {  // (function, type, arguments, state)
       const std::vector<Pickled>& given = arguments(from, 3);
       PickleValue inner;
-      inner.kind = Kind::call;
+      inner.kind = PickleKind::call;
       inner.items = {given[0], given[2]};
       if (depth > kDeepestNesting) complain("more than ", kDeepestNesting, " calls within each other");
       return call(inner, depth + 1);
@@ -201,10 +199,10 @@ class Loader {
     PtValue::Dict out;
     for (const Pickled given :
          arguments(from, 0)) {  // a dict's items, or a list of pairs; a defaultdict's factory is skipped
-      if (given->kind == Kind::dict) out = dict(given->pairs, depth);
-      if (given->kind != Kind::list) continue;
+      if (given->kind == PickleKind::dict) out = dict(given->pairs, depth);
+      if (given->kind != PickleKind::list) continue;
       for (const Pickled pair : given->items) {
-        if (pair->kind != Kind::list || pair->items.size() != 2)
+        if (pair->kind != PickleKind::list || pair->items.size() != 2)
           complain("the pickle is damaged: a dict is given no pairs");
         budget_->take(2 * sizeof out[0]);  // vectors double
         out.push_back({convert(pair->items[0], depth + 1), convert(pair->items[1], depth + 1)});
@@ -217,7 +215,7 @@ class Loader {
 
   // Bytes that Python 2's protocol stores as text: each character is one byte.
   std::string latin1(const PickleValue& text) {
-    if (text.kind != Kind::text) complain("the pickle is damaged: it encodes no text");
+    if (text.kind != PickleKind::text) complain("the pickle is damaged: it encodes no text");
     texts_->take(2 * text.text.size());
     std::string bytes;
     for (size_t i = 0; i < text.text.size(); ++i) {
@@ -234,14 +232,14 @@ class Loader {
   }
 
   Dims sizes(const PickleValue& given) const {
-    const bool is_size = given.kind == Kind::call && given.items[0]->text == "torch Size";
+    const bool is_size = given.kind == PickleKind::call && given.items[0]->text == "torch Size";
     const PickleValue& value = is_size ? *arguments(given, 1)[0] : given;
-    if (value.kind != Kind::list) complain("the pickle is damaged: a shape is no list");
+    if (value.kind != PickleKind::list) complain("the pickle is damaged: a shape is no list");
     if (value.items.size() > size_t(kMaxDims))
       complain("a tensor has ", value.items.size(), " dims; at most ", kMaxDims, " are supported");
     Dims out;
     for (const Pickled item : value.items) {
-      if (item->kind != Kind::integer || item->integer < 0)
+      if (item->kind != PickleKind::integer || item->integer < 0)
         complain("the pickle is damaged: a size is no count");
       out.push_back(item->integer);
     }
@@ -250,14 +248,14 @@ class Loader {
 
   // _rebuild_tensor_v2(storage, offset, sizes, strides, requires_grad, hooks); v3 has the dtype behind them.
   Tensor tensor(const std::vector<Pickled>& given, bool names_type) {
-    if (given[0]->kind != Kind::persistent || given[0]->items[0]->kind != Kind::list ||
-        given[1]->kind != Kind::integer)
+    if (given[0]->kind != PickleKind::persistent || given[0]->items[0]->kind != PickleKind::list ||
+        given[1]->kind != PickleKind::integer)
       complain("the pickle is damaged: a tensor has no storage");
     const std::vector<Pickled>& id = given[0]->items[0]->items;  // "storage", class, key, device, count
-    if (id.size() < 3 || id[1]->kind != Kind::global || id[2]->kind != Kind::text)
+    if (id.size() < 3 || id[1]->kind != PickleKind::global || id[2]->kind != PickleKind::text)
       complain("the pickle is damaged: a storage has no key");
     const Pickled named = names_type && given.size() > 6 ? given[6] : id[1];
-    const StorageType* const type = named->kind == Kind::global ? type_of(named->text) : nullptr;
+    const StorageType* const type = named->kind == PickleKind::global ? type_of(named->text) : nullptr;
     if (!type) refuse(named->text);
     const Shape shape = sizes(*given[2]);
     const Strides strides = sizes(*given[3]);
@@ -299,8 +297,7 @@ class Loader {
     if (type.file_bytes) {
       ReadBudget packed(path_ + ": " + what);
       const std::string bytes = archive_.content(*stored.entry, what, packed);
-      (type.file_bytes == 1 ? convert_elements<int8_t> : convert_elements<int16_t>)(bytes,
-                                                                                    elements.data<int32_t>());
+      (type.file_bytes == 1 ? widen_to_i32<int8_t> : widen_to_i32<int16_t>)(bytes, elements.data<int32_t>());
     } else {
       const ZipStream stream = archive_.open(*stored.entry, what);
       stream.read(elements.raw(), count * item);
@@ -326,7 +323,7 @@ class Loader {
 
 // --- writing ---
 
-class Saver {
+class PtSaver {
  public:
   Pickled convert(const PtValue& from) { return std::visit(*this, from.value); }
 
@@ -336,12 +333,12 @@ class Saver {
   Pickled operator()(double value) { return pickle_.real(value); }
   Pickled operator()(const std::string& value) { return pickle_.text(value); }
   Pickled operator()(const PtValue::List& value) {
-    const Pickled out = pickle_.make(Kind::list);
+    const Pickled out = pickle_.make(PickleKind::list);
     for (const PtValue& item : value) out->items.push_back(convert(item));
     return out;
   }
   Pickled operator()(const PtValue::Dict& value) {
-    const Pickled out = pickle_.make(Kind::dict);
+    const Pickled out = pickle_.make(PickleKind::dict);
     for (const auto& [key, item] : value) {
       const Pickled name = convert(key);
       out->pairs.emplace_back(name, convert(item));
@@ -354,7 +351,7 @@ class Saver {
     const std::string_view name = std::string_view(type->name).substr(6);
     const std::string key = std::to_string(contents_.size());
     contents_.push_back({{}, contiguous(to(x.detach(), cpu_device()))});
-    const Pickled storage = pickle_.make(Kind::persistent);
+    const Pickled storage = pickle_.make(PickleKind::persistent);
     storage->items = {pickle_.list({pickle_.text("storage"), pickle_.global("torch", name), pickle_.text(key),
                                     pickle_.text("cpu"), pickle_.integer(x.numel())})};
     std::vector<Pickled> shape, strides;
@@ -442,11 +439,11 @@ FileInfo describe_pt(const std::string& path) {
 
 }  // namespace
 
-PtValue load_pt(const std::string& path) { return Loader(path).load(); }
+PtValue load_pt(const std::string& path) { return PtLoader(path).load(); }
 
 void save_pt(const std::string& path, const PtValue& value) {
   const NoGrad off;
-  Saver().write(path, value);
+  PtSaver().write(path, value);
 }
 
 FileFormat pt_format() {

@@ -10,6 +10,8 @@
 
 namespace lunagrad {
 
+inline constexpr uint64_t kLargestDeflateRatio = 1032;  // 258 bytes from two bits
+
 class ReadBudget {
  public:
   // `where` is for errors: "x.pt: data.pkl". `content_bytes` is the content's size in the file. Its values

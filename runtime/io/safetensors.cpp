@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 
 namespace {
 
-constexpr uint64_t kLargestHeader = 100'000'000;
+constexpr uint64_t kLargestSafetensorsHeader = 100'000'000;
 constexpr const char* kMetadata = "__metadata__";
 
 // The beginning of a header with checksums: the metadata entry up to the header's own sum, which is computed
@@ -54,26 +54,26 @@ struct Entry {
 };
 
 // The types that the format supports: bytes per element in the file, and dtype in memory.
-struct FileType {
+struct SafetensorsType {
   const char* name;
   size_t size;
   DType dtype;
 };
-constexpr FileType kFileTypes[] = {
+constexpr SafetensorsType kSafetensorsTypes[] = {
     {"F32", 4, DType::f32}, {"F64", 8, DType::f64}, {"F16", 2, DType::f16},      {"BF16", 2, DType::bf16},
     {"I64", 8, DType::i64}, {"I32", 4, DType::i32}, {"U8", 1, DType::u8},        {"I8", 1, DType::i32},
     {"I16", 2, DType::i32}, {"U16", 2, DType::i32}, {"BOOL", 1, DType::boolean}, {"U32", 4, DType::i64},
     {"C64", 8, DType::c64},
 };
 
-const FileType* find_file_type(std::string_view name) {
-  for (const FileType& type : kFileTypes)
+const SafetensorsType* find_file_type(std::string_view name) {
+  for (const SafetensorsType& type : kSafetensorsTypes)
     if (name == type.name) return &type;
   return nullptr;
 }
 
 const char* file_type_name(DType dtype) {
-  for (const FileType& type : kFileTypes)
+  for (const SafetensorsType& type : kSafetensorsTypes)
     if (type.dtype == dtype && type.size == item_size(dtype)) return type.name;
   fail("safetensors: the format has no type for ", dtype, "; save its view_as_real()");
 }
@@ -81,13 +81,13 @@ const char* file_type_name(DType dtype) {
 // Reads the header event by event: {"name": {"dtype": s, "shape": [n…], "data_offsets": [n, n]},
 // "__metadata__": {s: s} or null}. Other fields of a tensor are skipped. Anything else ends the parse, so a
 // hostile header cannot build large or deeply nested structures.
-class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+class SafetensorsHeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<Entry> entries;
   std::map<std::string, std::string> metadata;
   std::string problem;
 
-  explicit HeaderReader(ReadBudget& budget) : budget_(budget) {}
+  explicit SafetensorsHeaderReader(ReadBudget& budget) : budget_(budget) {}
 
   bool null() override { return skipped() || (depth_ == 1 && in_metadata_) || refuse("null"); }
   bool boolean(bool) override { return skipped() || refuse("a boolean"); }
@@ -233,9 +233,9 @@ Tensor converted_elements(const std::vector<char>& bytes, const Shape& shape) {
 }
 
 // The checks and reads of one file; its error texts name the file.
-class Loader {
+class SafetensorsLoader {
  public:
-  Loader(const std::string& path, bool skip_unsupported)
+  SafetensorsLoader(const std::string& path, bool skip_unsupported)
       : path_(path), file_(path), budget_(path + ": its header"), skip_(skip_unsupported) {}
 
   FileInfo describe() {
@@ -251,7 +251,7 @@ class Loader {
   FileInfo check() {
     FileInfo out = describe();
     for (size_t i = 0; i < header_.entries.size(); ++i)
-      if (const FileType* type = find_file_type(header_.entries[i].dtype))
+      if (const SafetensorsType* type = find_file_type(header_.entries[i].dtype))
         read_tensor(header_.entries[i], *type, i);
     return out;
   }
@@ -264,7 +264,7 @@ class Loader {
     out.has_checksums = !sums_.empty();
     for (size_t i = 0; i < header_.entries.size(); ++i) {
       const Entry& entry = header_.entries[i];
-      const FileType* type = find_file_type(entry.dtype);
+      const SafetensorsType* type = find_file_type(entry.dtype);
       if (type) out.tensors.emplace_back(entry.name, read_tensor(entry, *type, i));
     }
     return out;
@@ -280,9 +280,9 @@ class Loader {
     if (file_.size() < 8) complain("not a safetensors file: ", file_.size(), " bytes are too few");
     uint64_t length = 0;
     file_.read(&length, 0, 8);
-    if (length > kLargestHeader)
+    if (length > kLargestSafetensorsHeader)
       complain("not a safetensors file: a header of ", length, " bytes is over the limit of ",
-               kLargestHeader);
+               kLargestSafetensorsHeader);
     if (length > file_.size() - 8)
       complain("ends within its header: ", length, " bytes declared, ", file_.size() - 8, " found");
     budget_.take(length);
@@ -336,7 +336,7 @@ class Loader {
   }
 
   void check_size(const Entry& entry) const {
-    const FileType* type = find_file_type(entry.dtype);
+    const SafetensorsType* type = find_file_type(entry.dtype);
     if (!type) {
       if (skip_) return;
       complain("tensor '", entry.name, "' has the unsupported type ", entry.dtype,
@@ -364,7 +364,7 @@ class Loader {
       complain("tensor '", entry.name, "' is damaged: its checksum is another one");
   }
 
-  Tensor read_tensor(const Entry& entry, const FileType& type, size_t number) const {
+  Tensor read_tensor(const Entry& entry, const SafetensorsType& type, size_t number) const {
     Shape shape;
     for (const uint64_t size : entry.shape) shape.push_back(int64_t(size));
     if (type.size == item_size(type.dtype)) {
@@ -396,7 +396,7 @@ class Loader {
   const InputFile file_;
   ReadBudget budget_;
   bool skip_;
-  HeaderReader header_{budget_};
+  SafetensorsHeaderReader header_{budget_};
   std::string sums_;  // sums of the header and of each entry in the order of the data; "" without checksums
   uint64_t start_ = 0;
 };
@@ -404,11 +404,11 @@ class Loader {
 }  // namespace
 
 Safetensors load_safetensors(const std::string& path, bool skip_unsupported) {
-  return Loader(path, skip_unsupported).load();
+  return SafetensorsLoader(path, skip_unsupported).load();
 }
 
-FileInfo describe_safetensors(const std::string& path) { return Loader(path, true).describe(); }
-FileInfo check_safetensors(const std::string& path) { return Loader(path, true).check(); }
+FileInfo describe_safetensors(const std::string& path) { return SafetensorsLoader(path, true).describe(); }
+FileInfo check_safetensors(const std::string& path) { return SafetensorsLoader(path, true).check(); }
 
 void save_safetensors(const std::string& path, const NamedTensors& tensors,
                       const std::map<std::string, std::string>& metadata) {
@@ -445,7 +445,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   }
   head += "}";
   head.resize((head.size() + 7) / 8 * 8, ' ');
-  if (head.size() > kLargestHeader)
+  if (head.size() > kLargestSafetensorsHeader)
     fail("safetensors: the header of ", head.size(), " bytes is over the limit");
 
   NoGrad off;

@@ -14,9 +14,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kLargestRatio = 1032;        // of deflate: 258 bytes from two bits
-constexpr uint64_t kPiece = uint64_t(8) << 20;  // bytes between two checks for a request to stop
-constexpr uint16_t kFirstDay = 1 << 5 | 1;      // 1 January 1980: equal arrays give equal files
+constexpr uint64_t kZipPiece = uint64_t(8) << 20;  // bytes between two checks for a request to stop
+constexpr uint16_t kFirstDay = 1 << 5 | 1;         // 1 January 1980: equal arrays give equal files
 
 zip_int64_t take(ZipContent& content, char* to, uint64_t count) {
   const bool in_preamble = content.at < content.preamble.size();
@@ -160,7 +159,7 @@ ZipStream::~ZipStream() { zip_fclose(file_); }
 void ZipStream::read(void* to, uint64_t count) const {
   for (char* at = static_cast<char*>(to); count > 0;) {
     context().check_stop();
-    const zip_int64_t got = zip_fread(file_, at, std::min(count, kPiece));
+    const zip_int64_t got = zip_fread(file_, at, std::min(count, kZipPiece));
     if (got < 0) fail_as(ErrorKind::file, where_, ": ", zip_file_strerror(file_));
     if (got == 0) fail_as(ErrorKind::file, where_, " ends early");
     at += got;
@@ -217,7 +216,7 @@ void ZipArchive::read_directory() {
       complain("entry '", name, "' is packed by method ", stat.comp_method,
                "; stored (0) and deflated (8) are read");
     const bool stored = stat.comp_method == ZIP_CM_STORE;
-    if (stored ? stat.size != stat.comp_size : stat.size / kLargestRatio > stat.comp_size)
+    if (stored ? stat.size != stat.comp_size : stat.size / kLargestDeflateRatio > stat.comp_size)
       complain("entry '", name, "' declares ", stat.size, " bytes, which its ", stat.comp_size,
                " packed bytes cannot hold");
     if (__builtin_add_overflow(packed, stat.comp_size, &packed) || packed > size_)

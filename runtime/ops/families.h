@@ -7,6 +7,10 @@
 
 namespace lunagrad {
 
+// short names for the examples of records
+inline constexpr auto kIndex = ExampleOperand::Kind::index;
+inline constexpr auto kFloating = OpExample::Types::floating;
+
 std::span<const Op* const> elementwise_ops();
 std::span<const Op* const> special_ops();
 std::span<const Op* const> float_parts_ops();

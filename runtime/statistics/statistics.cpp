@@ -22,10 +22,10 @@ constexpr int kPlaceShift = 20;
 constexpr uint32_t kPlacesPerSign = 2048;
 constexpr int kPlacesPerBin = 2;
 constexpr int64_t kChunk = 1024;  // elements of the conversion buffer
-constexpr int kLanes = 8;
+constexpr int kStatisticsLanes = 8;
 
 // The statistics of one range of a tensor.
-struct Partial {
+struct StatisticsPart {
   std::array<uint32_t, 2 * kPlacesPerSign> places{};  // counts of values >= 0, then of negative values
   int64_t finite = 0, zeros = 0, nans = 0, infinities = 0, negative_infinities = 0;
   double min = INFINITY, max = -INFINITY;
@@ -39,17 +39,17 @@ float as_f32(double value) {
 }
 
 template <class T>
-void add_finite(Partial& part, std::span<const T> values) {
+void add_finite(StatisticsPart& part, std::span<const T> values) {
   // Subtracts one of the values first: otherwise squares of large, nearly equal numbers would cancel.
   const double shift = double(values[0]);
-  double sums[kLanes] = {}, squares[kLanes] = {};
-  T low[kLanes], high[kLanes];
-  std::fill_n(low, kLanes, values[0]);
-  std::fill_n(high, kLanes, values[0]);
+  double sums[kStatisticsLanes] = {}, squares[kStatisticsLanes] = {};
+  T low[kStatisticsLanes], high[kStatisticsLanes];
+  std::fill_n(low, kStatisticsLanes, values[0]);
+  std::fill_n(high, kStatisticsLanes, values[0]);
   int64_t zeros = 0;
   size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
+  for (; i + kStatisticsLanes <= values.size(); i += kStatisticsLanes) {
+    for (size_t lane = 0; lane < kStatisticsLanes; ++lane) {
       const T x = values[i + lane];
       const double difference = double(x) - shift;
       sums[lane] += difference;
@@ -69,12 +69,12 @@ void add_finite(Partial& part, std::span<const T> values) {
     zeros += x == T(0);
   }
   double sum = 0, square = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kStatisticsLanes; ++lane) {
     sum += sums[lane];
     square += squares[lane];
   }
-  part.min = std::min(part.min, double(*std::min_element(low, low + kLanes)));
-  part.max = std::max(part.max, double(*std::max_element(high, high + kLanes)));
+  part.min = std::min(part.min, double(*std::min_element(low, low + kStatisticsLanes)));
+  part.max = std::max(part.max, double(*std::max_element(high, high + kStatisticsLanes)));
   part.zeros += zeros;
   // Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
   const double n = double(values.size()), before = double(part.finite);
@@ -86,7 +86,7 @@ void add_finite(Partial& part, std::span<const T> values) {
 
 // Removes NaN and Inf, and counts them.
 template <class T>
-int64_t keep_finite(Partial& part, T* values, int64_t count) {
+int64_t keep_finite(StatisticsPart& part, T* values, int64_t count) {
   int64_t kept = 0;
   for (int64_t i = 0; i < count; ++i) {
     const T x = values[i];
@@ -100,7 +100,7 @@ int64_t keep_finite(Partial& part, T* values, int64_t count) {
 }
 
 template <class T>
-void add_chunk(Partial& part, T* values, int64_t count) {
+void add_chunk(StatisticsPart& part, T* values, int64_t count) {
   bool finite = true;
   for (int64_t i = 0; i < count; ++i) finite &= std::abs(values[i]) <= std::numeric_limits<T>::max();
   if (!finite) count = keep_finite(part, values, count);
@@ -151,7 +151,7 @@ void gather(const Tensor& x, int64_t at, int64_t count, char* to) {
 }
 
 template <class T>
-void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t end,
+void add_range(StatisticsPart& part, const Tensor& x, DType as, int64_t begin, int64_t end,
                const std::stop_token& stop) {
   T chunk[kChunk];
   alignas(8) char gathered[kChunk * 8];
@@ -175,7 +175,7 @@ Tensor shown_once(const Tensor& x) {
 }
 
 // The tensor on the CPU; repeated elements are copied once.
-Tensor on_cpu(const Tensor& x) {
+Tensor copied_to_cpu(const Tensor& x) {
   if (x.device().is_cpu() || x.numel() == 0) return to(x.detach(), cpu_device());
   int64_t extent = 1;
   for (int d = 0; d < x.ndim(); ++d) extent += (x.size(d) - 1) * x.strides()[d];
@@ -199,11 +199,11 @@ struct Filled {
 };
 
 // The entries that are not empty, in ascending order of their values.
-std::vector<Filled> filled_places(const std::vector<Partial>& parts, int64_t times) {
+std::vector<Filled> filled_places(const std::vector<StatisticsPart>& parts, int64_t times) {
   std::vector<Filled> filled;
   const auto look = [&](bool negative, uint32_t place) {
     int64_t count = 0;
-    for (const Partial& part : parts) count += part.places[place + (negative ? kPlacesPerSign : 0)];
+    for (const StatisticsPart& part : parts) count += part.places[place + (negative ? kPlacesPerSign : 0)];
     if (count) filled.push_back({negative, place, count * times});
   };
   for (uint32_t place = kPlacesPerSign; place-- > 0;) look(true, place);
@@ -266,18 +266,18 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
   if (is_complex(x.dtype())) refuse_complex(x.dtype());
   const NoGrad off;
   x.storage().check_whole("statistics");
-  const Tensor host = on_cpu(shown_once(x));
+  const Tensor host = copied_to_cpu(shown_once(x));
   const bool in_f64 = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
   // The parts depend only on the number of elements and are combined in their order, for a deterministic
   // result.
   constexpr int64_t kSmallest = 1 << 16, kMost = 32;
   const int64_t n = host.numel(), times = n > 0 ? x.numel() / n : 1;
   const int64_t size = std::max(kSmallest, (n + kMost - 1) / kMost);
-  std::vector<Partial> parts(size_t((n + size - 1) / size));
+  std::vector<StatisticsPart> parts(size_t((n + size - 1) / size));
   parallel_for(int64_t(parts.size()), 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t begin = i * size, end = std::min(n, begin + size);
-      Partial& part = parts[size_t(i)];
+      StatisticsPart& part = parts[size_t(i)];
       in_f64 ? add_range<double>(part, host, DType::f64, begin, end, stop)
              : add_range<float>(part, host, DType::f32, begin, end, stop);
     }
@@ -286,7 +286,7 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
   Statistics result;
   result.count = x.numel();
   double mean = 0, squares = 0, finite = 0;
-  for (const Partial& part : parts) {
+  for (const StatisticsPart& part : parts) {
     result.nans += part.nans * times;
     result.infinities += part.infinities * times;
     result.negative_infinities += part.negative_infinities * times;

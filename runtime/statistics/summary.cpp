@@ -14,10 +14,10 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kLanes = 8;
+constexpr int kSummaryLanes = 8;
 constexpr size_t kNumbers = 8;  // in a row of _summary
 
-struct Partial {
+struct SummaryPart {
   double sum = 0, magnitudes = 0, squares = 0;
   double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity();
   int64_t zeros = 0, nans = 0, infs = 0, finite = 0;
@@ -26,13 +26,13 @@ struct Partial {
 // Adds `count` elements, in lanes that the compiler vectorises. Returns false and adds nothing when one is
 // not finite.
 template <class T>
-bool add_finite(Partial& part, const T* values, int64_t count) {
-  double sums[kLanes] = {}, magnitudes[kLanes] = {}, squares[kLanes] = {};
-  T low[kLanes], high[kLanes];
-  int64_t zeros[kLanes] = {};
-  std::fill_n(low, kLanes, values[0]);
-  std::fill_n(high, kLanes, values[0]);
-  T check[kLanes] = {};  // x * 0 is NaN for NaN and Inf
+bool add_if_finite(SummaryPart& part, const T* values, int64_t count) {
+  double sums[kSummaryLanes] = {}, magnitudes[kSummaryLanes] = {}, squares[kSummaryLanes] = {};
+  T low[kSummaryLanes], high[kSummaryLanes];
+  int64_t zeros[kSummaryLanes] = {};
+  std::fill_n(low, kSummaryLanes, values[0]);
+  std::fill_n(high, kSummaryLanes, values[0]);
+  T check[kSummaryLanes] = {};  // x * 0 is NaN for NaN and Inf
   const auto add = [&](size_t lane, T x) {
     check[lane] += x * T(0);
     sums[lane] += double(x);
@@ -43,28 +43,28 @@ bool add_finite(Partial& part, const T* values, int64_t count) {
     zeros[lane] += x == T(0);
   };
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, values[size_t(i) + lane]);
+  for (; i + kSummaryLanes <= count; i += kSummaryLanes)
+    for (size_t lane = 0; lane < kSummaryLanes; ++lane) add(lane, values[size_t(i) + lane]);
   for (; i < count; ++i) add(0, values[i]);
   for (const T lane : check)
     if (lane != 0) return false;
-  for (size_t lane = 0; lane < kLanes; ++lane) {
+  for (size_t lane = 0; lane < kSummaryLanes; ++lane) {
     part.sum += sums[lane];
     part.magnitudes += magnitudes[lane];
     part.squares += squares[lane];
     part.zeros += zeros[lane];
   }
-  part.min = std::min(part.min, double(*std::min_element(low, low + kLanes)));
-  part.max = std::max(part.max, double(*std::max_element(high, high + kLanes)));
+  part.min = std::min(part.min, double(*std::min_element(low, low + kSummaryLanes)));
+  part.max = std::max(part.max, double(*std::max_element(high, high + kSummaryLanes)));
   part.finite += count;
   return true;
 }
 
 template <class T>
-void add_any(Partial& part, const T* values, int64_t count) {
+void add_any(SummaryPart& part, const T* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if (std::isfinite(values[i]))
-      add_finite(part, values + i, 1);
+      add_if_finite(part, values + i, 1);
     else
       ++(std::isnan(values[i]) ? part.nans : part.infs);
   }
@@ -76,21 +76,21 @@ Summary summarize_on_cpu(const Tensor& x) {
   // number of threads.
   constexpr int64_t kChunk = 2048, kSmallest = 1 << 16, kMost = 32;
   const int64_t n = x.numel(), size = std::max(kSmallest, (n + kMost - 1) / kMost);
-  std::vector<Partial> parts(size_t((n + size - 1) / size));
+  std::vector<SummaryPart> parts(size_t((n + size - 1) / size));
   const T* const values = x.data<T>();
   parallel_for(int64_t(parts.size()), 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      Partial& part = parts[size_t(i)];
+      SummaryPart& part = parts[size_t(i)];
       for (int64_t at = i * size, end = std::min(n, at + size); at < end; at += kChunk) {
         const int64_t count = std::min(kChunk, end - at);
-        if (!add_finite(part, values + at, count)) add_any(part, values + at, count);
+        if (!add_if_finite(part, values + at, count)) add_any(part, values + at, count);
       }
     }
   });
   Summary all;
   all.count = n;
-  Partial total;
-  for (const Partial& part : parts) {
+  SummaryPart total;
+  for (const SummaryPart& part : parts) {
     total.sum += part.sum;
     total.magnitudes += part.magnitudes;
     total.squares += part.squares;
@@ -110,7 +110,7 @@ Summary summarize_on_cpu(const Tensor& x) {
   return all;
 }
 
-Summary on_cpu(const Tensor& x) {
+Summary summary_on_cpu(const Tensor& x) {
   if (x.dtype() == DType::f64) return summarize_on_cpu<double>(contiguous(x));
   return summarize_on_cpu<float>(contiguous(to(x, DType::f32)));
 }
@@ -154,7 +154,7 @@ size_t Summaries::add(const Tensor& given) {
   if (!has_numbers(given)) return found_.size() - 1;
   const Tensor x = real_of(given);
   if (x.device().is_cpu()) {
-    found_.back() = on_cpu(x);
+    found_.back() = summary_on_cpu(x);
   } else {
     waiting_.push_back(found_.size() - 1);
     packed_.push_back(rows_of({x}));
@@ -216,7 +216,7 @@ std::vector<Summary> summarize_all(const TensorList& tensors) {
     if (!has_numbers(tensors[i])) continue;
     const Tensor x = real_of(tensors[i]);
     if (x.device().is_cpu()) {
-      found[i] = on_cpu(x);
+      found[i] = summary_on_cpu(x);
     } else {
       There& there = devices[&x.device()];
       there.operands.push_back(x);

@@ -24,7 +24,7 @@ bool same_form(const Operand& a, const Operand& b) {
 }
 
 // "matmul of [2, 3] (made at net.lua:4)"
-std::string describe(const Node& node) {
+std::string describe_node(const Node& node) {
   return text(node.label(), " of shape ", node.out[0].layout->shape, made_at(node.line));
 }
 
@@ -43,7 +43,7 @@ class Region final : public CheckpointRegion {
   void adopt(Region& child);
 
  private:
-  friend class Enter;
+  friend class EnterCheckpoint;
   struct Settings {
     Generator generator;
     DType autocast;
@@ -67,13 +67,13 @@ class Region final : public CheckpointRegion {
 
 // Makes a region current, with its own autocast region: cached casts of weights must not depend on earlier
 // ops.
-class Enter {
+class EnterCheckpoint {
  public:
-  explicit Enter(Region& region)
+  explicit EnterCheckpoint(Region& region)
       : previous_(std::exchange(context().checkpoint, &region)),
         autocast_(region.settings_.has_autocast ? make_autocast(region.settings_.autocast) : nullptr) {}
-  ~Enter() { context().checkpoint = previous_; }
-  Enter(const Enter&) = delete;
+  ~EnterCheckpoint() { context().checkpoint = previous_; }
+  EnterCheckpoint(const EnterCheckpoint&) = delete;
 
  private:
   CheckpointRegion* previous_;
@@ -117,7 +117,7 @@ void Region::record(Node& node) {
     return;
   }
   if (next_node_ >= nodes_.size())
-    fail("checkpoint: the function does more at its second run than at its first: ", describe(node));
+    fail("checkpoint: the function does more at its second run than at its first: ", describe_node(node));
   Node* const first = nodes_[next_node_++];
   if (!first) return;
   check_same(*first, node);
@@ -135,18 +135,19 @@ void Region::check_same(const Node& first, const Node& again) const {
   for (size_t i = 0; same && i < first.in.size(); ++i) same = same_form(first.in[i], again.in[i]);
   for (size_t i = 0; same && i < first.out.size(); ++i) same = same_form(first.out[i], again.out[i]);
   if (!same)
-    fail("checkpoint: the function does not do the same when it runs again: first ", describe(first),
-         ", now ", describe(again), "; it must depend on nothing that changes between forward and backward");
+    fail("checkpoint: the function does not do the same when it runs again: first ", describe_node(first),
+         ", now ", describe_node(again),
+         "; it must depend on nothing that changes between forward and backward");
   // An operand that an outer region recomputes is another tensor in each run.
   const Region* outermost = this;
   while (outermost->parent_) outermost = outermost->parent_.get();
   for (size_t i = 0; i < first.in.size(); ++i) {
     const Operand &was = first.in[i], &is = again.in[i];
     if (was.layout && was.tensor_id < outermost->first_tensor_ && was.tensor_id != is.tensor_id)
-      fail("checkpoint: ", describe(again), " reads another tensor as input ", i + 1,
+      fail("checkpoint: ", describe_node(again), " reads another tensor as input ", i + 1,
            " than in the first run; a variable that the function uses was assigned since");
     if (is.saved && was.version != is.version)
-      fail("checkpoint: ", describe(again), " needs its input ", i + 1, " of shape ", is.layout->shape,
+      fail("checkpoint: ", describe_node(again), " needs its input ", i + 1, " of shape ", is.layout->shape,
            ", which ", is.saved->last_writer, "_ changed in place",
            is.saved->last_write.known() ? " at " + to_string(is.saved->last_write) : std::string(),
            " since the first run");
@@ -182,7 +183,7 @@ void Region::recompute(const Node& needed_by) {
   next_node_ = next_child_ = 0;
   const std::function<void()> again = again_;
   {
-    const Enter inside(*this);
+    const EnterCheckpoint inside(*this);
     again();
   }
   if (next_node_ < nodes_.size())
@@ -206,7 +207,7 @@ void run_checkpoint(const std::function<void()>& forward, std::function<void()> 
   if (!ctx.grad_enabled) return forward();
   const Ref<Region> region(new Region(std::move(again), next_tensor()));
   {
-    const Enter inside(*region);
+    const EnterCheckpoint inside(*region);
     forward();
   }
   if (!ctx.checkpoint) return;

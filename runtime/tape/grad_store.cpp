@@ -6,7 +6,7 @@
 namespace lunagrad {
 namespace {
 
-GradStore::Key key_of(const Tensor& x) { return {x.node()->id, x.body()->output}; }
+GradStore::Key grad_key_of(const Tensor& x) { return {x.node()->id, x.body()->output}; }
 
 void check(const char* name, const Tensor& x, const Tensor& grad) {
   if (!x.requires_grad()) fail(name, ": the tensor does not require grad");
@@ -22,7 +22,7 @@ void check(const char* name, const Tensor& x, const Tensor& grad) {
 
 Tensor GradStore::get(const Tensor& x) const {
   if (!x.node()) return {};
-  const auto found = grads_.find(key_of(x));
+  const auto found = grads_.find(grad_key_of(x));
   return found == grads_.end() ? Tensor() : found->second;
 }
 
@@ -33,17 +33,17 @@ void GradStore::add(const Key& key, const Tensor& grad) {
 
 void GradStore::accumulate(const Tensor& x, const Tensor& grad) {
   check("accumulate", x, grad);
-  add(key_of(x), grad);
+  add(grad_key_of(x), grad);
 }
 
 void GradStore::replace(const Tensor& x, const Tensor& grad) {
   check("replace", x, grad);
-  grads_[key_of(x)] = grad;
+  grads_[grad_key_of(x)] = grad;
 }
 
 Tensor GradStore::remove(const Tensor& x) {
   if (!x.node()) return {};
-  auto taken = grads_.extract(key_of(x));
+  auto taken = grads_.extract(grad_key_of(x));
   return taken.empty() ? Tensor() : std::move(taken.mapped());
 }
 

@@ -18,16 +18,18 @@ enum class State { unknown, finite, inf, nan };
 
 // The key of a value: an in-place write keeps the tensor's id and raises the version of its memory. An input
 // that a node made has the key of the node's output.
-uint64_t key_of(const Operand& operand) {
+uint64_t operand_key_of(const Operand& operand) {
   if (operand.node && operand.output < operand.node->out.size())
-    return key_of(operand.node->out[operand.output]);
+    return operand_key_of(operand.node->out[operand.output]);
   return operand.tensor_id ^ (uint64_t(operand.version) << 44);
 }
 
 class Tracer {
  public:
   explicit Tracer(const Tensor& root)
-      : root_(root), root_key_(key_of(root.node()->out[root.body()->output])), nodes_(nodes_of(root)) {
+      : root_(root),
+        root_key_(operand_key_of(root.node()->out[root.body()->output])),
+        nodes_(nodes_of(root)) {
     Context& own = context();
     own.guard = Guard::off;
     own.trace = nullptr;
@@ -58,7 +60,7 @@ class Tracer {
         break;
       }
       node = operand.node.get();
-      value = key_of(operand);
+      value = operand_key_of(operand);
     }
     explain(origin, value);
     return origin;
@@ -89,7 +91,7 @@ class Tracer {
   // present value.
   void collect(const Operand& operand, bool as_it_is) {
     if (!operand.saved || !operand.layout || (!as_it_is && operand.saved->version != operand.version)) return;
-    values_.try_emplace(key_of(operand),
+    values_.try_emplace(operand_key_of(operand),
                         Tensor(operand.saved, operand.layout, operand.offset, operand.dtype));
   }
 
@@ -99,7 +101,8 @@ class Tracer {
   void compute(const Node& node) {
     if (node.is_leaf() || is_custom(*node.op) || node.op->writes_inputs) return;
     if (node.extras && node.extras->checkpoint) return;
-    if (std::all_of(node.out.begin(), node.out.end(), [&](const Operand& out) { return has(key_of(out)); }))
+    if (std::all_of(node.out.begin(), node.out.end(),
+                    [&](const Operand& out) { return has(operand_key_of(out)); }))
       return;
     Call call;
     call.op = node.op;
@@ -108,8 +111,8 @@ class Tracer {
         call.in.push_back({});
         continue;
       }
-      if (!has(key_of(operand))) return;
-      const Tensor& value = values_.at(key_of(operand));
+      if (!has(operand_key_of(operand))) return;
+      const Tensor& value = values_.at(operand_key_of(operand));
       call.in.push_back(Tensor(value.storage_ref(), value.layout(), value.offset(), value.dtype()));
       call.in.back().body()->is_number = operand.is_number;
     }
@@ -126,7 +129,8 @@ class Tracer {
       return;  // an op that needs more than its operands
     }
     if (call.out.size() != node.out.size()) return;
-    for (size_t i = 0; i < node.out.size(); ++i) values_.try_emplace(key_of(node.out[i]), call.out[i]);
+    for (size_t i = 0; i < node.out.size(); ++i)
+      values_.try_emplace(operand_key_of(node.out[i]), call.out[i]);
   }
 
   State state_of(uint64_t id) {
@@ -157,7 +161,7 @@ class Tracer {
       for (size_t i = 0; i < node.in.size(); ++i) {
         const Operand& operand = node.in[i];
         if (!operand.layout || !is_differentiable(operand.dtype) || operand.is_number) continue;
-        const State state = state_of(key_of(operand));
+        const State state = state_of(operand_key_of(operand));
         if (state == wanted) {
           // An intended Inf, as in a mask, is no fault, but the NaN that this op makes of it may be.
           const bool meant = state == State::inf && result == State::nan &&
@@ -185,7 +189,7 @@ class Tracer {
       if (is_custom(*node->op) || (node->extras && node->extras->checkpoint)) return true;
       for (const Operand& operand : node->in) {
         const Node* const next = operand.node.get();
-        if (next && state_of(key_of(operand)) == State::unknown && seen.insert(next).second)
+        if (next && state_of(operand_key_of(operand)) == State::unknown && seen.insert(next).second)
           stack.push_back(next);
       }
     }
@@ -202,12 +206,13 @@ class Tracer {
       if (!node->is_leaf() && asks_for_inf(*node)) continue;
       for (const Operand& operand : node->in) {
         if (!operand.layout || operand.is_number) continue;
-        const State state = state_of(key_of(operand));
+        const State state = state_of(operand_key_of(operand));
         if (state >= State::inf) return true;
         const Node* const next = operand.node.get();
         if (next && state == State::unknown && seen.insert(next).second) stack.push_back(next);
       }
-      if (node->is_leaf() && !node->out.empty() && state_of(key_of(node->out[0])) >= State::inf) return true;
+      if (node->is_leaf() && !node->out.empty() && state_of(operand_key_of(node->out[0])) >= State::inf)
+        return true;
     }
     return false;
   }
@@ -215,11 +220,11 @@ class Tracer {
   void explain(Origin& origin, uint64_t value) {
     if (origin.kind == Origin::Kind::leaf) return;
     const Node& node = *origin.node;
-    if (origin.kind == Origin::Kind::input) value = node.out.empty() ? 0 : key_of(node.out[0]);
+    if (origin.kind == Origin::Kind::input) value = node.out.empty() ? 0 : operand_key_of(node.out[0]);
     if (!has(value)) return;
     Operands operands;
     for (const Operand& operand : node.in) {
-      const auto known = values_.find(key_of(operand));
+      const auto known = values_.find(operand_key_of(operand));
       operands.push_back(operand.layout && known != values_.end() ? known->second : Tensor());
     }
     origin.explanation = explain_result(*node.op, operands, values_.at(value));

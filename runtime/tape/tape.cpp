@@ -11,7 +11,7 @@ namespace {
 // Ids grow with time within a thread; the backward walk needs no more than that.
 uint64_t next_node_id() { return next_block_id<struct NodeIds, uint64_t(1) << 20>(); }
 
-void describe(Operand& operand, const Tensor& x, bool save) {
+void describe_operand(Operand& operand, const Tensor& x, bool save) {
   if (!x.defined()) return;
   operand.layout = x.layout();
   operand.offset = x.offset();
@@ -35,7 +35,7 @@ Ref<Node> leaf_node(const Tensor& x) {
   node->id = next_node_id();
   node->device = &x.device();
   node->out.resize(1);
-  describe(node->out[0], x, true);
+  describe_operand(node->out[0], x, true);
   return node;
 }
 
@@ -71,7 +71,7 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
   node->in.resize(call.in.size());
   for (size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
-    describe(node->in[i], x, i < 16 && (reads.inputs >> i & 1));
+    describe_operand(node->in[i], x, i < 16 && (reads.inputs >> i & 1));
     if (i < 32 ? (needs_mask >> i & 1) : wants_gradient(op, i, x)) {
       node->in[i].node = x.node();
       node->in[i].output = x.body()->output;
@@ -79,7 +79,7 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
   }
   node->out.resize(call.out.size());
   for (size_t i = 0; i < call.out.size(); ++i)
-    describe(node->out[i], call.out[i], i < 16 && (reads.outputs >> i & 1));
+    describe_operand(node->out[i], call.out[i], i < 16 && (reads.outputs >> i & 1));
   node->device = &call.out[0].device();
   const bool has_arguments =
       std::any_of(call.args.begin(), call.args.end(), [](const Argument& a) { return a.u != 0; });
@@ -123,11 +123,11 @@ void derive_view(const Tensor& view) {
   Ref<Node> node = new_node(op);
   node->device = &view.device();
   node->in.resize(1);
-  describe(node->in[0], base, false);
+  describe_operand(node->in[0], base, false);
   node->in[0].node = base.node();
   node->in[0].output = base.body()->output;
   node->out.resize(1);
-  describe(node->out[0], view, false);
+  describe_operand(node->out[0], view, false);
   node->attributes = std::make_unique<Attributes>();
   node->attributes->params = {Value(view.shape()), Value(view.strides()),
                               Value(view.offset() - base.offset())};
@@ -180,15 +180,15 @@ void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
   Ref<Node> scatter = new_node(op);
   scatter->device = &x.device();
   scatter->in.resize(2);
-  describe(scatter->in[0], base, false);
+  describe_operand(scatter->in[0], base, false);
   if (base.requires_grad()) {
     scatter->in[0].node = base.node();
     scatter->in[0].output = base.body()->output;
   }
-  describe(scatter->in[1], x, false);
+  describe_operand(scatter->in[1], x, false);
   scatter->in[1].node = node;
   scatter->out.resize(1);
-  describe(scatter->out[0], base, false);
+  describe_operand(scatter->out[0], base, false);
   scatter->attributes = std::make_unique<Attributes>();
   scatter->attributes->params = {Value(x.strides()), Value(x.offset() - base.offset())};
   scatter->id = next_node_id();

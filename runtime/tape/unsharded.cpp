@@ -99,11 +99,12 @@ class UnshardedRegion final : public CheckpointRegion {
   bool needed_ = false;
 };
 
-class Enter {
+class EnterUnsharded {
  public:
-  explicit Enter(CheckpointRegion* region) : previous_(std::exchange(context().checkpoint, region)) {}
-  ~Enter() { context().checkpoint = previous_; }
-  Enter(const Enter&) = delete;
+  explicit EnterUnsharded(CheckpointRegion* region)
+      : previous_(std::exchange(context().checkpoint, region)) {}
+  ~EnterUnsharded() { context().checkpoint = previous_; }
+  EnterUnsharded(const EnterUnsharded&) = delete;
 
  private:
   CheckpointRegion* previous_;
@@ -140,7 +141,7 @@ bool run_unsharded(TensorList unsharded, const std::function<void()>& forward, s
     return false;
   }
   const Ref<UnshardedRegion> region(new UnshardedRegion(std::move(unsharded), std::move(again)));
-  const Enter inside(region.get());
+  const EnterUnsharded inside(region.get());
   forward();
   return region->needed();
 }

@@ -7,7 +7,7 @@ namespace {
 // `full`: the number of dims of [B, C, ...]. A sample with one dim less is a single image, and N takes the
 // place of B.
 template <int full>
-bool merged(const BatchedCall& call, Operands& out) {
+bool merged_images(const BatchedCall& call, Operands& out) {
   if (call.size == 0) return false;
   Operands in;
   bool alone = false;
@@ -39,7 +39,7 @@ bool merged(const BatchedCall& call, Operands& out) {
 template <int full>
 bool folded_images(const BatchedCall& call, Operands& out) {
   return call.batched == 1 && call.ndim(0) >= full && call.ndim(0) <= 4 && call.size > 0 &&
-         (call.ndim(0) == 3 ? merged<3>(call, out) : merged<4>(call, out));
+         (call.ndim(0) == 3 ? merged_images<3>(call, out) : merged_images<4>(call, out));
 }
 
 // Statistics of each image: only the input is batched.
@@ -85,20 +85,13 @@ bool batch_normalized(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> image_rules() {
   static constexpr NamedRule rules[] = {
-      {"max_pool1d", merged<3>},
-      {"max_pool2d", merged<4>},
-      {"avg_pool1d", merged<3>},
-      {"avg_pool2d", merged<4>},
-      {"adaptive_avg_pool1d", merged<3>},
-      {"adaptive_avg_pool2d", merged<4>},
-      {"adaptive_max_pool2d", merged<4>},
-      {"_max_pool1d_grad", merged<3>},
-      {"_max_pool2d_grad", merged<4>},
-      {"_adaptive_max_pool2d_grad", merged<4>},
-      {"interpolate", folded_images<3>},
-      {"im2col", folded_images<4>},
-      {"group_norm", group_normalized},
-      {"_batch_norm_train", batch_normalized},
+      {"max_pool1d", merged_images<3>},          {"max_pool2d", merged_images<4>},
+      {"avg_pool1d", merged_images<3>},          {"avg_pool2d", merged_images<4>},
+      {"adaptive_avg_pool1d", merged_images<3>}, {"adaptive_avg_pool2d", merged_images<4>},
+      {"adaptive_max_pool2d", merged_images<4>}, {"_max_pool1d_grad", merged_images<3>},
+      {"_max_pool2d_grad", merged_images<4>},    {"_adaptive_max_pool2d_grad", merged_images<4>},
+      {"interpolate", folded_images<3>},         {"im2col", folded_images<4>},
+      {"group_norm", group_normalized},          {"_batch_norm_train", batch_normalized},
       {"_batch_norm_eval", batch_normalized},
   };
   return rules;

@@ -48,7 +48,7 @@ bool linear_layer(const BatchedCall& call, Operands& out) {
 }
 
 // The dims before the channels and the spatial dims. In a sample x is [B, C, ...] or [C, ...].
-Tensor merged(const Tensor& value) {  // [N, B, ...] -> [N B, ...]
+Tensor merged_batches(const Tensor& value) {  // [N, B, ...] -> [N B, ...]
   Shape shape = value.shape();
   shape[1] *= shape[0];
   shape.erase(0);
@@ -83,14 +83,14 @@ bool convolved(const BatchedCall& call, Operands& out) {
   const bool alone = call.ndim(0) == dims + 1;  // a sample is a single image
   if (call.batched == 1) {
     Operands in = call.values;
-    if (!alone) in[0] = merged(in[0]);
+    if (!alone) in[0] = merged_batches(in[0]);
     const Tensor y = call.run(std::move(in))[0];
     out = {alone ? y : unfolded(y, call.size)};
     return true;
   }
   Tensor x = call.spread(0);
   if (alone) x = unsqueeze(x, 1);
-  const Tensor weight = merged(call.spread(1));
+  const Tensor weight = merged_batches(call.spread(1));
   Operands in{side_by_side(x), weight, Tensor()};
   if (call.has(2)) in[2] = reshape(call.spread(2), {call.size * call.shape(2)[0]});
   Values params = call.call.params;
@@ -115,7 +115,8 @@ bool gradient_of_input(const BatchedCall& call, Operands& out) {
   const bool alone = call.ndim(0) < call.ndim(1);
   if (alone) return false;
   size[0] *= call.size;
-  out = {unfolded(call.run({merged(call.values[0]), call.values[1]}, std::move(params))[0], call.size)};
+  out = {
+      unfolded(call.run({merged_batches(call.values[0]), call.values[1]}, std::move(params))[0], call.size)};
   return true;
 }
 

@@ -7,7 +7,7 @@ namespace lunagrad {
 namespace {
 
 // Views along dims that parameters name; the outputs may lose a dim.
-bool along_dims(const BatchedCall& call, Operands& out) {
+bool viewed_along_dims(const BatchedCall& call, Operands& out) {
   const Op& op = call.op();
   if (call.ndim(0) == 0) {  // transpose of a scalar: itself
     out = {call.values[0]};
@@ -79,13 +79,20 @@ bool strided_scatter(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> view_rules() {
   static constexpr NamedRule rules[] = {
-      {"view", viewed},         {"squeeze", reshaped},
-      {"unsqueeze", reshaped},  {"transpose", along_dims},
-      {"permute", permuted},    {"expand", expanded},
-      {"slice", along_dims},    {"select", along_dims},
-      {"diagonal", along_dims}, {"_split", along_dims},
-      {"unfold", along_dims},   {"_fold_windows", along_dims},
-      {"cat", cat_rule},        {"_as_strided_scatter", strided_scatter},
+      {"view", viewed},
+      {"squeeze", reshaped},
+      {"unsqueeze", reshaped},
+      {"transpose", viewed_along_dims},
+      {"permute", permuted},
+      {"expand", expanded},
+      {"slice", viewed_along_dims},
+      {"select", viewed_along_dims},
+      {"diagonal", viewed_along_dims},
+      {"_split", viewed_along_dims},
+      {"unfold", viewed_along_dims},
+      {"_fold_windows", viewed_along_dims},
+      {"cat", cat_rule},
+      {"_as_strided_scatter", strided_scatter},
   };
   return rules;
 }

@@ -15,8 +15,6 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kFormat = "lunagrad bundle";
 constexpr int kVersion = 1;
 constexpr const char* kKinds[] = {"data", "folder", "module"};

@@ -30,7 +30,7 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr size_t kListed = 5;  // damaged lines of a file that are listed by number
 
@@ -49,15 +49,15 @@ class RunLock {
 };
 
 // The value of a key in a table as lg.io.save describes it: {"table": [[key, value], …]}.
-const Json* entry_of(const Json& table, const char* name) {
+const SortedJson* entry_of(const SortedJson& table, const char* name) {
   const auto pairs = table.find("table");
   if (!table.is_object() || pairs == table.end() || !pairs->is_array()) return nullptr;
-  for (const Json& pair : *pairs)
+  for (const SortedJson& pair : *pairs)
     if (pair.is_array() && pair.size() == 2 && pair[0] == name) return &pair[1];
   return nullptr;
 }
 
-int64_t integer_of(const Json* value) {
+int64_t integer_of(const SortedJson* value) {
   return value && value->is_number_integer() ? value->get<int64_t>() : 0;
 }
 
@@ -77,7 +77,7 @@ class RunCheck {
     check_lines("tape.jsonl", [this](const std::string& line) { return is_tape(line); });
     for (const char* name : {"files.jsonl", "probes.jsonl"})
       check_lines(name, [](const std::string& line) {
-        return !is_damaged(line) && read_json<Json>(line).is_object();
+        return !is_damaged(line) && read_json<SortedJson>(line).is_object();
       });
     check_checkpoints();
     check_files("keyframes", ".keyframe", [](const std::string& path) {
@@ -155,7 +155,7 @@ class RunCheck {
     attempt(path, {}, [&] {
       const std::string content = read_regular_file(path);
       if (is_damaged(content)) fail_as(ErrorKind::file, path, ": its checksum is another one");
-      if (!read_json<Json>(content).is_object()) fail_as(ErrorKind::file, path, ": not a JSON object");
+      if (!read_json<SortedJson>(content).is_object()) fail_as(ErrorKind::file, path, ": not a JSON object");
     });
   }
 
@@ -212,7 +212,7 @@ class RunCheck {
   // Whether the images that a row of metrics names exist and are whole. Each is read once.
   bool has_images(const std::string& line) {
     if (line.find("\"image\":") == line.npos) return true;
-    const Json row = read_json<Json>(line);
+    const SortedJson row = read_json<SortedJson>(line);
     const auto images = row.find("image");
     if (images == row.end() || !images->is_object()) return true;
     bool whole = true;
@@ -230,7 +230,7 @@ class RunCheck {
   // A line may refer to the nodes of a line above. It makes lines of later steps above it invalid.
   bool is_tape(const std::string& line) {
     if (is_damaged(line)) return false;
-    const Json tape = read_json<Json>(line);
+    const SortedJson tape = read_json<SortedJson>(line);
     if (!tape.is_object() || !tape.contains("step") || !tape["step"].is_number_integer()) return false;
     const auto like = tape.find("like");
     if (like != tape.end() && (!like->is_number_integer() || !tapes_.contains(like->get<int64_t>())))
@@ -249,10 +249,11 @@ class RunCheck {
         const FileInfo info = check_safetensors(path);
         without += !info.has_checksums;
         const auto about = info.metadata.find("lunagrad");
-        const Json table = about == info.metadata.end() ? Json() : read_json<Json>(about->second);
-        const Json* const format = entry_of(table, "format");
+        const SortedJson table =
+            about == info.metadata.end() ? SortedJson() : read_json<SortedJson>(about->second);
+        const SortedJson* const format = entry_of(table, "format");
         if (!format || *format != "lunagrad checkpoint") fail_as(ErrorKind::file, path, ": not a checkpoint");
-        if (const Json* const parts = entry_of(table, "shards")) check_shards(shards, *parts);
+        if (const SortedJson* const parts = entry_of(table, "shards")) check_shards(shards, *parts);
       });
     }
     if (without > 0)
@@ -261,7 +262,7 @@ class RunCheck {
                                    " no checksums, since an earlier version wrote it"));
   }
 
-  static void check_shards(const std::string& folder, const Json& about) {
+  static void check_shards(const std::string& folder, const SortedJson& about) {
     const int64_t number = integer_of(entry_of(about, "number")),
                   ranks = integer_of(entry_of(about, "ranks"));
     for (int64_t rank = 0; rank < ranks; ++rank)

@@ -5,21 +5,21 @@
 
 namespace lunagrad {
 
-using Kind = Known::Kind;
-
-bool ClassFields::is_ours(const Known& value) { return value.is(Kind::type) || value.is(Kind::object); }
+bool ClassFields::is_ours(const Known& value) {
+  return value.is(KnownKind::type) || value.is(KnownKind::object);
+}
 
 void ClassFields::makes_class(const Known& type, const Known& parent) {
   Class& made = classes_[type.type];
   made.name = type.name;
-  if (parent.is(Kind::type))
+  if (parent.is(KnownKind::type))
     made.parent = parent.type;
-  else if (!parent.is(Kind::library) || parent.name != "lg.nn.Module")
+  else if (!parent.is(KnownKind::library) || parent.name != "lg.nn.Module")
     made.open = true;
 }
 
 void ClassFields::reads(const Known& holder, std::string_view field, int line, bool) {
-  if (holder.is(Kind::object) && !field.starts_with('_'))
+  if (holder.is(KnownKind::object) && !field.starts_with('_'))
     reads_.push_back({holder.type, std::string(field), line});
 }
 
@@ -36,13 +36,14 @@ void ClassFields::assigns(const Known& holder, std::string_view field, int) {
 void ClassFields::calls(const Known& function, std::span<const Known> arguments, int) {
   if (arguments.empty() || !is_ours(arguments[0])) return;
   Class& owner = classes_[arguments[0].type];
-  if (function.is(Kind::function)) owner.open |= function.name == "rawset" || function.name == "setmetatable";
+  if (function.is(KnownKind::function))
+    owner.open |= function.name == "rawset" || function.name == "setmetatable";
   constexpr std::string_view kAdding[] = {"register_buffer", "register_parameter", "add_module",
                                           "register_module"};
-  if (!function.is(Kind::method) ||
+  if (!function.is(KnownKind::method) ||
       std::find(std::begin(kAdding), std::end(kAdding), function.name) == std::end(kAdding))
     return;
-  if (arguments.size() > 1 && arguments[1].is(Kind::text))
+  if (arguments.size() > 1 && arguments[1].is(KnownKind::text))
     owner.fields.emplace(arguments[1].name);
   else
     owner.open = true;

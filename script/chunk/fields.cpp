@@ -6,11 +6,11 @@
 namespace lunagrad {
 
 void FieldUses::reads(const Known& holder, std::string_view field, int line, bool) {
-  if (holder.is(Known::Kind::library)) uses_.push_back({std::string(holder.name), std::string(field), line});
+  if (holder.is(KnownKind::library)) uses_.push_back({std::string(holder.name), std::string(field), line});
 }
 
 void FieldUses::assigns(const Known& holder, std::string_view field, int line) {
-  if (holder.is(Known::Kind::library) && !field.empty())
+  if (holder.is(KnownKind::library) && !field.empty())
     uses_.push_back({std::string(holder.name), std::string(field), line, true});
 }
 

@@ -11,8 +11,6 @@
 namespace lunagrad {
 namespace {
 
-using Kind = Known::Kind;
-
 // Methods whose result is a tensor for every object: only tensors have them.
 constexpr std::string_view kComparisons[] = {"eq",
                                              "ne",
@@ -152,7 +150,7 @@ class Follower {
   explicit Follower(const std::vector<ChunkObserver*>& observers) : observers_(observers) {}
 
   void follow_all(const CompiledFunction& chunk) {
-    const std::vector<Known> upvalues{{Kind::globals, ""}};
+    const std::vector<Known> upvalues{{KnownKind::globals, ""}};
     // The globals are collected first, since functions that precede an assignment read the global, too.
     if (may_assign_globals(chunk, 0)) follow(chunk, upvalues, {});
     heard_ = true;
@@ -168,25 +166,25 @@ class Follower {
 
   // Reads table[key]; returns its value.
   Known read(const Known& table, std::string_view key, int line, bool method) {
-    if (!table.is(Kind::nothing) && !key.empty())
+    if (!table.is(KnownKind::nothing) && !key.empty())
       tell([&](ChunkObserver& observer) { observer.reads(table, key, line, method); });
-    if (table.is(Kind::globals)) {
-      if (key == "_G") return {Kind::globals, key};
+    if (table.is(KnownKind::globals)) {
+      if (key == "_G") return {KnownKind::globals, key};
       if (key == "require" || key == "assert" || key == "rawset" || key == "setmetatable")
-        return {Kind::function, key};
+        return {KnownKind::function, key};
       // Other kinds are not followed: before its assignment a global is nil.
       const auto global = globals_.find(key);
-      const bool known =
-          global != globals_.end() && (global->second.is(Kind::library) || global->second.is(Kind::type));
+      const bool known = global != globals_.end() &&
+                         (global->second.is(KnownKind::library) || global->second.is(KnownKind::type));
       return known ? global->second : Known();
     }
-    if (table.is(Kind::library) && !key.empty()) return {Kind::library, kept(table.name, ".", key)};
+    if (table.is(KnownKind::library) && !key.empty()) return {KnownKind::library, kept(table.name, ".", key)};
     return {};
   }
 
   void assign(const Known& table, std::string_view key, const Known& value, int line) {
     tell([&](ChunkObserver& observer) { observer.assigns(table, key, line); });
-    if (!table.is(Kind::globals)) return;
+    if (!table.is(KnownKind::globals)) return;
     const auto [global, added] = globals_.emplace(key, value);
     if (!added && !(global->second == value)) global->second = {};
   }
@@ -209,41 +207,41 @@ class Follower {
              int line) {
     tell([&](ChunkObserver& observer) { observer.calls(function, arguments, line); });
     const Known first = arguments.empty() ? Known() : arguments[0];
-    if (function.is(Kind::function) && function.name == "require" && first.is(Kind::text)) {
+    if (function.is(KnownKind::function) && function.name == "require" && first.is(KnownKind::text)) {
       constexpr std::string_view kRoot = "lunagrad";
-      if (first.name == kRoot) return {Kind::library, "lg"};
+      if (first.name == kRoot) return {KnownKind::library, "lg"};
       if (first.name.starts_with("lunagrad.") && first.name != "lunagrad.core")
-        return {Kind::library, kept("lg", "", first.name.substr(kRoot.size()))};
+        return {KnownKind::library, kept("lg", "", first.name.substr(kRoot.size()))};
     }
-    if (function.is(Kind::method) && makes_tensor(function))
-      return {Kind::tensor, kept("x:", function.name, "(…)")};
-    if (function.is(Kind::function) && function.name == "loss") return {Kind::tensor, "the loss"};
-    if (function.is(Kind::type)) return {Kind::object, function.name, function.type};
-    if (!function.is(Kind::library)) return {};
+    if (function.is(KnownKind::method) && makes_tensor(function))
+      return {KnownKind::tensor, kept("x:", function.name, "(…)")};
+    if (function.is(KnownKind::function) && function.name == "loss") return {KnownKind::tensor, "the loss"};
+    if (function.is(KnownKind::type)) return {KnownKind::object, function.name, function.type};
+    if (!function.is(KnownKind::library)) return {};
     if (function.name == "lg.nn.class") return make_class(arguments, place);
-    if (makes_tensor(function.name)) return {Kind::tensor, kept(function.name, "", "(…)")};
+    if (makes_tensor(function.name)) return {KnownKind::tensor, kept(function.name, "", "(…)")};
     // nn.MSELoss() is an object that returns a tensor when it is called.
     if (function.name.starts_with("lg.nn.") && function.name.ends_with("Loss"))
-      return {Kind::function, "loss"};
+      return {KnownKind::function, "loss"};
     return {};
   }
 
   Known make_class(std::span<const Known> arguments, std::pair<const void*, size_t> place) {
     const int number = classes_.emplace(place, int(classes_.size())).first->second;
-    Known made{Kind::type, arguments.empty() ? std::string_view() : arguments[0].name, number};
-    const Known parent = arguments.size() > 1 ? arguments[1] : Known{Kind::library, "lg.nn.Module"};
+    Known made{KnownKind::type, arguments.empty() ? std::string_view() : arguments[0].name, number};
+    const Known parent = arguments.size() > 1 ? arguments[1] : Known{KnownKind::library, "lg.nn.Module"};
     tell([&](ChunkObserver& observer) { observer.makes_class(made, parent); });
     return made;
   }
 
   void test(const Known& value, int line) {
-    if (!value.is(Kind::nothing)) tell([&](ChunkObserver& observer) { observer.tests(value, line); });
+    if (!value.is(KnownKind::nothing)) tell([&](ChunkObserver& observer) { observer.tests(value, line); });
   }
 
   // The result of an operation on numbers or tensors.
   static Known computed(const Known& left, const Known& right) {
-    return left.is(Kind::tensor) || right.is(Kind::tensor) ? Known{Kind::tensor, ""}
-                                                           : Known{Kind::number, ""};
+    return left.is(KnownKind::tensor) || right.is(KnownKind::tensor) ? Known{KnownKind::tensor, ""}
+                                                                     : Known{KnownKind::number, ""};
   }
 
   // self_value: the value of a method's first parameter.
@@ -276,7 +274,7 @@ class Follower {
     for (size_t at = 0; at < function.code.size(); ++at) {
       if (jumps[at] != kNowhere)
         for (uint32_t reg = 0; reg < registers.size(); ++reg)
-          if (!registers[reg].is(Kind::nothing) && !outlasts(at, reg)) registers[reg] = {};
+          if (!registers[reg].is(KnownKind::nothing) && !outlasts(at, reg)) registers[reg] = {};
       const Instruction op = function.code[at];
       const int line = function.lines[at];
       const auto upvalue = [&](size_t i) { return i < upvalues.size() ? upvalues[i] : Known(); };
@@ -287,10 +285,10 @@ class Follower {
           break;
         case kLoadI:
         case kLoadF:
-          result = {Kind::number, ""};
+          result = {KnownKind::number, ""};
           break;
         case kLoadK:
-          result = is_number(op.bx()) ? Known{Kind::number, ""} : Known{Kind::text, text(op.bx())};
+          result = is_number(op.bx()) ? Known{KnownKind::number, ""} : Known{KnownKind::text, text(op.bx())};
           break;
         case kGetUpvalue:
           result = upvalue(op.b());
@@ -309,7 +307,8 @@ class Follower {
           self = registers[op.b()];
           const std::string_view name = op.k() ? text(op.c()) : key_in(registers[op.c()]);
           result = read(self, name, line, true);
-          if (!result.is(Kind::library)) result = {Kind::method, name, 0, self.is(Kind::tensor)};
+          if (!result.is(KnownKind::library))
+            result = {KnownKind::method, name, 0, self.is(KnownKind::tensor)};
           break;
         }
         case kSetTabUp:
@@ -331,7 +330,7 @@ class Follower {
           result = computed(registers[op.b()], {});
           break;
         case kLength:
-          result = {Kind::number, ""};
+          result = {KnownKind::number, ""};
           break;
         case kNot:
           test(registers[op.b()], line);
@@ -347,7 +346,7 @@ class Follower {
         case kEqI: {
           const bool registered = op.opcode() == kEq;
           const Known right = registered                                 ? registers[op.b()]
-                              : op.opcode() == kEqI || is_number(op.b()) ? Known{Kind::number, ""}
+                              : op.opcode() == kEqI || is_number(op.b()) ? Known{KnownKind::number, ""}
                                                                          : Known();
           tell([&](ChunkObserver& observer) {
             observer.compares(registers[op.a()], right, registered && op.a() == op.b(), line);
@@ -384,7 +383,7 @@ class Follower {
 
   // The key as text; "" when it is not known.
   static std::string_view key_in(const Known& value) {
-    return value.is(Kind::text) ? value.name : std::string_view();
+    return value.is(KnownKind::text) ? value.name : std::string_view();
   }
 
   // The value of self in a closure that the next instruction stores in a field of a class: function
@@ -395,7 +394,7 @@ class Follower {
     const Instruction next = function.code[at + 1];
     if (next.opcode() != kSetField || next.k() || next.c() != function.code[at].a()) return {};
     const Known& holder = registers[next.a()];
-    return holder.is(Kind::type) ? Known{Kind::object, holder.name, holder.type} : Known();
+    return holder.is(KnownKind::type) ? Known{KnownKind::object, holder.name, holder.type} : Known();
   }
 
   // Stores a joined name, which is no constant of the chunk.

@@ -34,6 +34,7 @@ struct Known {
   bool operator==(const Known&) const = default;
   bool is(Kind asked) const { return kind == asked; }
 };
+using KnownKind = Known::Kind;
 
 // Receives what the chunk does with known values, function by function.
 class ChunkObserver {

@@ -6,12 +6,12 @@
 namespace lunagrad {
 
 void GlobalUses::reads(const Known& holder, std::string_view field, int line, bool) {
-  if (holder.is(Known::Kind::globals) && holder.name.empty())
+  if (holder.is(KnownKind::globals) && holder.name.empty())
     uses_.push_back({std::string(field), line, GlobalUse::Kind::read});
 }
 
 void GlobalUses::assigns(const Known& holder, std::string_view field, int line) {
-  if (holder.is(Known::Kind::globals) && !field.empty())
+  if (holder.is(KnownKind::globals) && !field.empty())
     uses_.push_back({std::string(field), line,
                      holder.name.empty() ? GlobalUse::Kind::assigned : GlobalUse::Kind::declared});
 }

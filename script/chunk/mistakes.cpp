@@ -11,8 +11,6 @@
 namespace lunagrad {
 namespace {
 
-using Kind = Known::Kind;
-
 std::string named(const Known& tensor) {
   return std::string(tensor.name.empty() ? "this value" : tensor.name);
 }
@@ -22,32 +20,32 @@ class Comparisons : public ChunkObserver {
   explicit Comparisons(std::vector<Mistake>& found) : found_(found) {}
 
   void tests(const Known& value, int line) override {
-    if (value.is(Kind::tensor))
+    if (value.is(KnownKind::tensor))
       found_.push_back({Mistake::Kind::condition, line,
                         named(value) +
                             " is a tensor, which is always true as a condition; :item() gives the boolean or "
                             "number of one element, :any():item() and :all():item() are for several"});
-    else if (value.is(Kind::number))
+    else if (value.is(KnownKind::number))
       found_.push_back({Mistake::Kind::condition, line,
                         "a number is always true as a condition, also 0; compare it, as in n ~= 0"});
   }
 
   void calls(const Known& function, std::span<const Known> arguments, int line) override {
-    if (function.is(Kind::function) && function.name == "assert" && !arguments.empty())
+    if (function.is(KnownKind::function) && function.name == "assert" && !arguments.empty())
       tests(arguments[0], line);
   }
 
   void compares(const Known& left, const Known& right, bool same, int line) override {
-    const bool tensors = left.is(Kind::tensor) && right.is(Kind::tensor);
-    if (tensors || (same && left.is(Kind::tensor)))
+    const bool tensors = left.is(KnownKind::tensor) && right.is(KnownKind::tensor);
+    if (tensors || (same && left.is(KnownKind::tensor)))
       found_.push_back({same ? Mistake::Kind::never_equal : Mistake::Kind::same_tensor, line,
                         "== asks whether two tensors are the same one; x:eq(y) compares their elements, "
                         "x:equal(y) the whole, and rawequal(x, y) says that the same one is meant"});
-    else if ((left.is(Kind::tensor) && right.is(Kind::number)) ||
-             (left.is(Kind::number) && right.is(Kind::tensor)))
+    else if ((left.is(KnownKind::tensor) && right.is(KnownKind::number)) ||
+             (left.is(KnownKind::number) && right.is(KnownKind::tensor)))
       found_.push_back(
           {Mistake::Kind::never_equal, line,
-           named(left.is(Kind::tensor) ? left : right) +
+           named(left.is(KnownKind::tensor) ? left : right) +
                " is a tensor, which never is == a number; x:item() is the number of one element, "
                "x:eq(number) compares each"});
   }

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Without /proc/self, whose environment may hold keys and passwords.
-constexpr const char* kSystem[] = {
+constexpr const char* kSystemPlaces[] = {
     // Libraries and data of packages; the program loader; Vulkan's loader and drivers.
     "/usr", "/lib", "/lib64", "/opt/amdgpu", "/opt/amdgpu-pro", "/etc/ld.so.cache", "/etc/vulkan",
     "/etc/glvnd", "/etc/drirc", "/etc/nvidia", "/etc/localtime",
@@ -68,7 +68,7 @@ void add_from(std::vector<std::string>& places, const char* folder, const Wanted
 }  // namespace
 
 std::vector<std::string> places_of_every_run() {
-  std::vector<std::string> places(std::begin(kSystem), std::end(kSystem));
+  std::vector<std::string> places(std::begin(kSystemPlaces), std::end(kSystemPlaces));
   add_from(places, kDevices, [](const std::string& name) {
     for (const std::string_view gpu : kGpuNames)
       if (name.starts_with(gpu)) return true;

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSandboxMemory = size_t(256) << 20, kSandboxDisk = size_t(1) << 30;
 
-// kSystem: system folders; no one keeps scripts there. kOfAll: folders that contain the folders of all users.
-// A configuration may name a script in them, so they are not made readable.
-constexpr const char* kSystem[] = {"/etc", "/proc", "/sys", "/dev", "/boot"};
+// kSystemFolders: system folders; no one keeps scripts there. kOfAll: folders that contain the folders of all
+// users. A configuration may name a script in them, so they are not made readable.
+constexpr const char* kSystemFolders[] = {"/etc", "/proc", "/sys", "/dev", "/boot"};
 constexpr const char* kOfAll[] = {"/", "/home", "/media", "/mnt", "/run", "/srv", "/var"};
 
 bool may_be_given(const std::string& place) {
@@ -28,7 +28,7 @@ bool may_be_given(const std::string& place) {
   if (error) return false;
   for (const char* const folder : kOfAll)
     if (found == folder) return false;
-  for (const char* const folder : kSystem)
+  for (const char* const folder : kSystemFolders)
     if (lies_in(found, folder)) return false;
   return true;
 }

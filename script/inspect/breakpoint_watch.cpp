@@ -17,7 +17,7 @@ using Pass = Breakpoint::Pass;
 
 constexpr size_t kMostHits = 1000;
 
-std::string_view plain(std::string_view op) { return op.starts_with('_') ? op.substr(1) : op; }
+std::string_view plain_op(std::string_view op) { return op.starts_with('_') ? op.substr(1) : op; }
 
 bool fits(const std::vector<int64_t>& pattern, const Shape& shape) {
   if (int(pattern.size()) != shape.size()) return false;
@@ -31,8 +31,6 @@ std::string without_detours(const std::string& path) {
   const auto whole = std::filesystem::weakly_canonical(path, failed);
   return failed ? path : whole.string();
 }
-
-SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -174,9 +172,10 @@ void BreakpointWatch::check(const Subject& subject, const Operands* operands) {
     const std::optional<std::string> why = meets(b, subject, which);
     if (!why) continue;
     const Tensor value = which < subject.values.size() ? subject.values[which] : Tensor();
-    const std::string what = text(subject.backward ? "backward of " : "", plain(subject.op), ": ", *why);
+    const std::string what = text(subject.backward ? "backward of " : "", plain_op(subject.op), ": ", *why);
     find(b,
-         {b.id, step_, subject.backward, std::string(plain(subject.op)), place_of(subject.line), 0, what, ""},
+         {b.id, step_, subject.backward, std::string(plain_op(subject.op)), place_of(subject.line), 0, what,
+          ""},
          value, operands, subject.node);
     return;
   }
@@ -192,7 +191,7 @@ std::optional<std::string> BreakpointWatch::meets(Breakpoint& b, const Subject& 
     case Condition::step:
       return {};
     case Condition::op:
-      if (plain(subject.op) != plain(b.text)) return {};
+      if (plain_op(subject.op) != plain_op(b.text)) return {};
       return text(result, " of shape ", shape_text(subject.values.empty() ? Tensor() : subject.values[0]));
     case Condition::line:
       if (!is_at(b.place, subject.line)) return {};
@@ -266,7 +265,7 @@ bool BreakpointWatch::is_true(Breakpoint& b, const Subject& subject, const Tenso
         push_string(state, value);
         lua_setfield(state, -2, name);
       };
-      set("name", std::string(plain(subject.op)));
+      set("name", std::string(plain_op(subject.op)));
       set("dtype", dtype_name(x.dtype()));
       set("device", std::string(x.device().name()));
       set("file", interned(subject.line.file));
@@ -304,7 +303,7 @@ bool BreakpointWatch::raises(const NotFinite& found) {
     // After the first NaN of a step, most later values are NaN too.
     if (const auto last = last_step_.find(b.id); last != last_step_.end() && last->second == step_) continue;
     find(b,
-         {b.id, step_, backward, std::string(plain(found.op)), place_of(found.line), 0,
+         {b.id, step_, backward, std::string(plain_op(found.op)), place_of(found.line), 0,
           first_line(found.message), found.message},
          found.value, nullptr, found.node);
     if (raises_) owner_.pause();

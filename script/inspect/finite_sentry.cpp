@@ -13,21 +13,19 @@ namespace lunagrad {
 namespace {
 
 // Smaller tensors are always read; of larger ones both ends always, and the whole in its turn.
-constexpr int64_t kSmall = 1024, kEnd = 128;
+constexpr int64_t kSmallTensor = 1024, kEnd = 128;
 // kPart: the share of the time that reading may take, half of it for large tensors. kBeginning: nanoseconds
 // that reading may take in any case.
 constexpr double kPart = 0.006, kBeginning = 4e6;
 constexpr size_t kMostRoots = 128;
 constexpr uint64_t kOverhead = 100;  // ticks of a check apart from the reading
 
-SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
-
 std::string at(SourceLine line) {
   const std::string place = to_string(line);
   return place.empty() ? "" : " at " + place.substr(place.find_last_of('/') + 1);
 }
 
-std::string plain(const char* op) { return *op == '_' ? op + 1 : op; }
+std::string plain_label(const char* label) { return *label == '_' ? label + 1 : label; }
 
 std::string name_of(const Node& leaf) {
   const std::string& name = interned(leaf.name);
@@ -98,7 +96,7 @@ void FiniteSentry::root(const Tensor& root) {
     if (roots_.size() > 4 * kMostRoots) roots_.pop_front();
     return;
   }
-  if (root.numel() > kSmall && !whole_) return;
+  if (root.numel() > kSmallTensor && !whole_) return;
   if (finite(root)) {
     if (bad_gradient_ && bad_gradient_->step < step_) bad_gradient_.reset();
     // A finite loss shows that the parameters were finite when it was computed.
@@ -121,11 +119,11 @@ void FiniteSentry::judge_root(const Tensor& root) {
   found.explanation = origin->explanation;
   switch (origin->kind) {
     case Origin::Kind::op:
-      found.what = plain(node.label()) + at(node.line);
+      found.what = plain_label(node.label()) + at(node.line);
       found.since = found.step;
       break;
     case Origin::Kind::input:
-      found.what = text("operand ", origin->operand + 1, " of ", plain(node.label()), at(node.line),
+      found.what = text("operand ", origin->operand + 1, " of ", plain_label(node.label()), at(node.line),
                         ", which no recorded op made: the data");
       found.since = found.step;
       break;
@@ -210,7 +208,7 @@ void FiniteSentry::begin(std::span<Node* const> nodes) {
 bool FiniteSentry::finite(const Tensor& x) {
   const uint64_t start = ticks();
   bool finite;
-  if (x.numel() <= kSmall && x.dtype() == DType::f32 && x.device().is_cpu() && x.is_contiguous()) {
+  if (x.numel() <= kSmallTensor && x.dtype() == DType::f32 && x.device().is_cpu() && x.is_contiguous()) {
     const auto* const bits = reinterpret_cast<const uint32_t*>(x.data<float>());
     uint32_t any = 0;
     for (int64_t i = 0; i < x.numel(); ++i) any |= uint32_t((bits[i] & 0x7f800000u) == 0x7f800000u);
@@ -220,14 +218,14 @@ bool FiniteSentry::finite(const Tensor& x) {
   }
   const uint64_t cost = ticks() - start;
   spent_ += cost + kOverhead;
-  if (x.numel() > kSmall) spent_on_whole_ += cost;
+  if (x.numel() > kSmallTensor) spent_on_whole_ += cost;
   return finite;
 }
 
 // Reads a small tensor, or the ends of a large one; reads nothing on a GPU.
 bool FiniteSentry::sampled_finite(const Tensor& x) {
   if (!x.device().is_cpu()) return true;
-  if (x.numel() <= kSmall || whole_) return finite(x);
+  if (x.numel() <= kSmallTensor || whole_) return finite(x);
   if (!x.is_contiguous()) return true;
   const int64_t count = x.numel();
   const auto part = [&](int64_t from) {
@@ -252,7 +250,7 @@ void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gra
     });
     if (!uses) continue;
     if (users.empty()) bad.place = place_of(user->line);
-    users += (users.empty() ? "" : " or ") + plain(user->label()) + at(user->line);
+    users += (users.empty() ? "" : " or ") + plain_label(user->label()) + at(user->line);
   }
   bad.what = users.empty() ? "the gradient that backward starts from" : "backward of " + users;
   bad_gradient_ = std::move(bad);
@@ -267,7 +265,7 @@ void FiniteSentry::stepped(const TensorList& parameters) {
   TensorList there;  // tensors on devices, read with one wait
   for (const Tensor& x : parameters) {
     if (!is_read(x)) continue;
-    const bool small = x.numel() <= kSmall && x.device().is_cpu();
+    const bool small = x.numel() <= kSmallTensor && x.device().is_cpu();
     if (!small && !whole_)
       missed_ = true;
     else if (!x.device().is_cpu())

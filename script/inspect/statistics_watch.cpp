@@ -30,7 +30,7 @@ constexpr double kLongStep = 2e9;
 // The oldest steps are dropped first. A viewer fetches them long before there are 2000 new ones.
 constexpr size_t kMostKept = size_t(48) << 20, kMostSteps = 2000;  // bytes, steps
 
-size_t bytes_of(const StepStatistics& step) {
+size_t bytes_of_statistics(const StepStatistics& step) {
   size_t bytes = sizeof step + step.nodes.size() * sizeof(NodeStatistics);
   for (const ParameterStatistics& p : step.parameters)
     bytes += sizeof p + p.edges.capacity() * sizeof(double) + p.counts.capacity() * sizeof(int64_t);
@@ -307,10 +307,10 @@ void StatisticsWatch::end_step(int64_t step) {
   looked();
   const std::lock_guard lock(mutex_);
   made->number = ++number_;
-  kept_bytes_ += bytes_of(*made);
+  kept_bytes_ += bytes_of_statistics(*made);
   kept_.push_back(std::move(made));
   for (; (kept_bytes_ > kMostKept && kept_.size() > 1) || kept_.size() > kMostSteps; kept_.pop_front())
-    kept_bytes_ -= bytes_of(*kept_.front());
+    kept_bytes_ -= bytes_of_statistics(*kept_.front());
 }
 
 void StatisticsWatch::describe(TapeSnapshot& tape, bool now) const {

@@ -16,9 +16,10 @@ namespace {
 // A tensor that no node made is needed to recompute the others. A small one counts towards the budget,
 // because the run may release it. A large one (a data set, an embedding) is available only while its step is
 // the latest.
-constexpr size_t kBorrowed = 16;              // large: more than 1/16 of the budget
-constexpr size_t kLeaves = 4;                 // copies of a step's leaves may take 1/4 of the budget
-constexpr size_t kSmall = size_t(256) << 10;  // leaves of at most this many bytes are copied in every step
+constexpr size_t kBorrowed = 16;  // large: more than 1/16 of the budget
+constexpr size_t kLeaves = 4;     // copies of a step's leaves may take 1/4 of the budget
+constexpr size_t kSmallLeaf = size_t(256)
+                              << 10;  // leaves of at most this many bytes are copied in every step
 constexpr size_t kMostPasses = 64;
 // Without steps nothing ends what is kept. Values that no kept pass reads are dropped when there are this
 // many values, or twice as many as the last time left.
@@ -224,7 +225,7 @@ double StepValues::begin_pass(std::span<Node* const> nodes, bool copy, const Ste
   grads_before_.reserve(nodes.size());
   for (const Node* node : nodes)
     if (node->is_leaf()) grads_before_.push_back(state_of(node->grad));
-  return copy_leaves(pass, copy ? budget_.limit / kLeaves : kSmall, before);
+  return copy_leaves(pass, copy ? budget_.limit / kLeaves : kSmallLeaf, before);
 }
 
 // Copies the weights as the pass reads them, before the optimizer writes over them.
@@ -235,7 +236,7 @@ double StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* be
     if (has_value(node)) bytes += node.leaf->out[0].saved->bytes;
   lacks_leaves_ |= bytes > most;
   if (bytes > most) return 0;
-  const double start = bytes > kSmall ? processor_ns() : 0;
+  const double start = bytes > kSmallLeaf ? processor_ns() : 0;
   // The copy of a leaf that an earlier pass made, if the leaf has not been written to since.
   const auto copied = [&](const KeptNode& leaf, const Storage& storage) {
     for (const StepValues* values : {static_cast<const StepValues*>(this), before}) {
@@ -269,7 +270,7 @@ double StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* be
     }
   }
   copying_ = false;
-  return bytes > kSmall ? processor_ns() - start : 0;
+  return bytes > kSmallLeaf ? processor_ns() - start : 0;
 }
 
 void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradient) {

@@ -41,7 +41,7 @@ void tell_times(TapeSnapshot& tape) {
 }
 
 // Approximate bytes of a snapshot: its strings and lists, and the allocator's overhead.
-size_t bytes_of(const TapeSnapshot& tape) {
+size_t bytes_of_tape(const TapeSnapshot& tape) {
   const auto list = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   const auto text = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; };
   size_t bytes = sizeof tape + list(tape.nodes) + list(tape.plan.nodes) + list(tape.plan.groups);
@@ -314,7 +314,7 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
   if (statistics_) statistics_->describe(*tape, values == current_);
   tape->plan = plans_.on(plan_nodes(pass));
   if (values->deferred()) tell_times(*tape);
-  Step kept{values->step(), tape, bytes_of(*tape), pass.number, with_values ? values : nullptr};
+  Step kept{values->step(), tape, bytes_of_tape(*tape), pass.number, with_values ? values : nullptr};
   {
     std::deque<Step> dropped;  // freed without the lock
     const std::lock_guard lock(mutex_);

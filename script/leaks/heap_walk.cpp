@@ -10,8 +10,6 @@
 namespace lunagrad {
 namespace {
 
-using Kind = HeapStep::Kind;
-
 // Stops the collector: no finalizer runs and no weak table changes while a table is being read.
 class Collector {
  public:
@@ -57,11 +55,11 @@ void HeapWalk::walk() {
     if (main != lua_) add_stack(-1, main, of_library);
     if (of_library) break;
     lua_pushglobaltable(lua_);
-    add_entries(Kind::global);
+    add_entries(HeapKind::global);
     lua_getfield(lua_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    add_entries(Kind::module);
+    add_entries(HeapKind::module);
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, binding_state(lua_).states);
-    add_entries(Kind::state);
+    add_entries(HeapKind::state);
   }
   add_registry();
   size_t next = 0;
@@ -92,9 +90,9 @@ void HeapWalk::visit_all(size_t& next) {
         for (const bool of_library : {false, true}) add_stack(vertex, lua_tothread(lua_, object), of_library);
         break;
       default:
-        if (lua_getmetatable(lua_, object)) add(vertex, {Kind::metatable, "", {}});
+        if (lua_getmetatable(lua_, object)) add(vertex, {HeapKind::metatable, "", {}});
         for (int i = 1; lua_getiuservalue(lua_, object, i) != LUA_TNONE; ++i)
-          add(vertex, {Kind::uservalue, "", {}});
+          add(vertex, {HeapKind::uservalue, "", {}});
         break;
     }
     lua_settop(lua_, object - 1);
@@ -122,7 +120,7 @@ void HeapWalk::add_by(int parent, const F& step) {
     HeapStep made = step();
     const Tensor gradient = x->node() && x->is_leaf() ? x->grad() : Tensor();
     if (gradient.defined())
-      tensors_.push_back({gradient, new_vertex(parent, made), {Kind::gradient, "", {}}});
+      tensors_.push_back({gradient, new_vertex(parent, made), {HeapKind::gradient, "", {}}});
     tensors_.push_back({*x, parent, std::move(made)});
   } else if (is_object(-1) && queued_.size() < most_ && seen_.insert(lua_topointer(lua_, -1)).second) {
     queued_.push_back(new_vertex(parent, step()));
@@ -163,19 +161,19 @@ void HeapWalk::add_frame(int parent, lua_State* thread, lua_Debug& frame) {
       if (!name) break;
       move_value(thread, lua_);
       if (*name == '(')
-        add(parent, {Kind::temporary, "", defined});
+        add(parent, {HeapKind::temporary, "", defined});
       else
-        add(parent, {Kind::local, name,
+        add(parent, {HeapKind::local, name,
                      chunk.library ? SourceLine{chunk.file, frame.currentline}
                                    : places_.local(name, frame.currentline)});
     }
   }
   lua_pushvalue(lua_, function);
-  add(parent, {Kind::function, "", defined});
+  add(parent, {HeapKind::function, "", defined});
   lua_settop(lua_, function - 1);
 }
 
-void HeapWalk::add_entries(Kind kind) {
+void HeapWalk::add_entries(HeapKind kind) {
   if (!lua_istable(lua_, -1)) return lua_pop(lua_, 1);
   const int table = lua_gettop(lua_);
   seen_.insert(lua_topointer(lua_, table));
@@ -185,7 +183,7 @@ void HeapWalk::add_entries(Kind kind) {
       continue;
     }
     const std::string name = lua_tostring(lua_, -2);
-    add(-1, {kind, name, kind == Kind::global ? places_.global(name) : SourceLine()});
+    add(-1, {kind, name, kind == HeapKind::global ? places_.global(name) : SourceLine()});
   }
   lua_pop(lua_, 1);
 }
@@ -195,14 +193,14 @@ void HeapWalk::add_registry() {
   if (state.kept_functions)
     for (const auto& [reference, kept] : *state.kept_functions) {
       lua_rawgeti(lua_, LUA_REGISTRYINDEX, reference);
-      add(-1, {Kind::hook, kept.role, kept.line});
+      add(-1, {HeapKind::hook, kept.role, kept.line});
     }
   lua_pushvalue(lua_, LUA_REGISTRYINDEX);
   const int registry = lua_gettop(lua_);
   for (lua_pushnil(lua_); lua_next(lua_, registry);) {
     const bool own = lua_type(lua_, -1) == LUA_TTHREAD;
     if (!own && is_object(-1))
-      add(-1, {Kind::registry, step_of_key(lua_gettop(lua_) - 1).name, {}});
+      add(-1, {HeapKind::registry, step_of_key(lua_gettop(lua_) - 1).name, {}});
     else
       lua_pop(lua_, 1);
   }
@@ -214,17 +212,17 @@ void HeapWalk::add_registry() {
 HeapStep HeapWalk::step_of_key(int key) const {
   switch (lua_type(lua_, key)) {
     case LUA_TSTRING:
-      return {Kind::field, lua_tostring(lua_, key), {}};
+      return {HeapKind::field, lua_tostring(lua_, key), {}};
     case LUA_TNUMBER: {
       lua_pushvalue(lua_, key);  // a conversion in place would confuse lua_next
       std::string name = lua_tostring(lua_, -1);
       lua_pop(lua_, 1);
-      return {Kind::entry, std::move(name), {}};
+      return {HeapKind::entry, std::move(name), {}};
     }
     case LUA_TBOOLEAN:
-      return {Kind::entry, lua_toboolean(lua_, key) ? "true" : "false", {}};
+      return {HeapKind::entry, lua_toboolean(lua_, key) ? "true" : "false", {}};
     default:
-      return {Kind::entry, to_tensor(lua_, key) ? "Tensor" : luaL_typename(lua_, key), {}};
+      return {HeapKind::entry, to_tensor(lua_, key) ? "Tensor" : luaL_typename(lua_, key), {}};
   }
 }
 
@@ -238,7 +236,7 @@ void HeapWalk::visit_table(int vertex, int table, size_t place) {
       weak_values = mode.find('v') != mode.npos;
     }
     lua_pop(lua_, 1);
-    add(vertex, {Kind::metatable, "", {}});
+    add(vertex, {HeapKind::metatable, "", {}});
   }
   bool late = false;
   for (lua_pushnil(lua_); lua_next(lua_, table);) {
@@ -246,7 +244,7 @@ void HeapWalk::visit_table(int vertex, int table, size_t place) {
     const bool key_is_object = is_object(key);
     if (key_is_object && !weak_keys && to_tensor(lua_, key)) {
       lua_pushvalue(lua_, key);
-      add(vertex, {Kind::key, "", {}});
+      add(vertex, {HeapKind::key, "", {}});
     } else if (key_is_object) {
       late = late || !weak_keys || is_object(value);
     }
@@ -269,7 +267,7 @@ void HeapWalk::visit_late(int vertex, int table, bool weak_keys) {
     if (weak_keys ? !seen_.contains(at) : to_tensor(lua_, key) != nullptr) continue;
     if (!late_seen_.insert({of, at}).second) continue;
     lua_pushvalue(lua_, weak_keys ? value : key);
-    add(vertex, weak_keys ? step_of_key(key) : HeapStep{Kind::key, "", {}});
+    add(vertex, weak_keys ? step_of_key(key) : HeapStep{HeapKind::key, "", {}});
   }
 }
 
@@ -290,9 +288,9 @@ void HeapWalk::visit_function(int vertex, int function) {
       continue;
     }
     add_by(vertex, [&] {
-      if (!of_lua) return HeapStep{Kind::upvalue, "(of a C function)", {}};
+      if (!of_lua) return HeapStep{HeapKind::upvalue, "(of a C function)", {}};
       if (!line) line = defined();
-      return HeapStep{Kind::upvalue, name, *line};
+      return HeapStep{HeapKind::upvalue, name, *line};
     });
   }
 }

@@ -12,14 +12,12 @@ namespace lunagrad {
 namespace {
 
 // Steps that a leaked value must outlive, and steps of which an owner must hold values.
-constexpr size_t kSteps = 3;
-constexpr int64_t kEveryStep = 12;        // for this many steps it walks after each step
-constexpr uint64_t kRest = 4;             // after a walk it rests for this many times the walk's length
-constexpr size_t kMostObjects = 1 << 22;  // visited in a walk
-constexpr size_t kMostNodes = 1 << 20;    // visited for an owner
-constexpr size_t kMostMarks = 1 << 14;    // steps whose marks are kept while the watch is off
-
-SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
+constexpr size_t kLeakSteps = 3;
+constexpr int64_t kEveryStep = 12;            // for this many steps it walks after each step
+constexpr uint64_t kRest = 4;                 // after a walk it rests for this many times the walk's length
+constexpr size_t kMostLeakObjects = 1 << 22;  // visited in a walk
+constexpr size_t kMostLeakNodes = 1 << 20;    // visited for an owner
+constexpr size_t kMostMarks = 1 << 14;        // steps whose marks are kept while the watch is off
 
 }  // namespace
 
@@ -94,7 +92,7 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
   // Objects freed by the first collection may have kept functions in the registry; the second collection
   // frees those.
   for (int i = 0; i < 2; ++i) lua_gc(L, LUA_GCCOLLECT);
-  HeapWalk walk(L, kMostObjects);
+  HeapWalk walk(L, kMostLeakObjects);
   for (const auto& [name, x] : host) walk.add_host_value(name, x);
   walk.run();
   ++looks_;
@@ -107,7 +105,7 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
     if ((node ? clock_.step_of_node(node->id) : clock_.step_of_tensor(x.id())) == 0) continue;
     if (node && !node->is_leaf()) {
       tapes.push_back({x, walk.path(held), Leak::What::tapes});
-      all.add(node, clock_, kMostNodes);
+      all.add(node, clock_, kMostLeakNodes);
     } else if (node) {
       others.push_back({x, walk.path(held), Leak::What::parameters});
     } else if (x.storage().bytes >= threshold_) {
@@ -153,7 +151,7 @@ bool LeakWatch::list(OwnerGroup& group, Leak& leak) const {
       if (storages.insert(&x.storage()).second) leak.bytes += x.storage().bytes;
       continue;
     }
-    graph.add(x.node().get(), clock_, kMostNodes);
+    graph.add(x.node().get(), clock_, kMostLeakNodes);
     graph.add_value(x.storage(), x.nbytes());
   }
   for (const Node* const node : graph.nodes) steps.insert(clock_.step_of_node(node->id));
@@ -187,12 +185,12 @@ void LeakWatch::note_carried(const HeldGraph& all) {
 // Whether no backward pass will come for the node: a pass went through it some steps ago, or it is older than
 // this script's passes reach back.
 bool LeakWatch::is_due(uint64_t node) const {
-  if (const int64_t passed = passes_.first(node)) return step_ - passed >= int64_t(kSteps);
+  if (const int64_t passed = passes_.first(node)) return step_ - passed >= int64_t(kLeakSteps);
   return is_beyond_passes(clock_.step_of_node(node));
 }
 
 bool LeakWatch::is_beyond_passes(int64_t step) const {
-  return step_ - step > 2 * passes_.reach() + int64_t(kSteps);
+  return step_ - step > 2 * passes_.reach() + int64_t(kLeakSteps);
 }
 
 void LeakWatch::judge_tapes(std::vector<HeldTensor>& tapes, const ScriptPlaces& places) {
@@ -220,7 +218,7 @@ void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& 
   if (oldest || past.carries(carried_))
     for (const HeldTensor* const held : group.held) {
       if (held->explained) continue;
-      graph.add(held->tensor.node().get(), clock_, kMostNodes);
+      graph.add(held->tensor.node().get(), clock_, kMostLeakNodes);
       graph.add_value(held->tensor.storage(), held->tensor.nbytes());
     }
   std::set<int64_t> steps, due_steps;
@@ -236,7 +234,7 @@ void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& 
     past.add(step_, int64_t(steps.size()), steps.empty() ? step_ : *steps.begin());
     past.ends = std::move(ends);
   }
-  const bool many = due_steps.size() >= kSteps;
+  const bool many = due_steps.size() >= kLeakSteps;
   if (due_steps.empty() || (single ? graph.bytes < threshold_ : !many)) return;
   if (!passed && past.was_emptied()) return;
   Found found;
@@ -278,10 +276,10 @@ void LeakWatch::judge_growth(OwnerGroup& group, const ScriptPlaces& places) {
   if (made.empty()) return;
   std::set<int64_t> steps;
   for (const auto& [storage, step] : made)
-    if (step_ - step >= int64_t(kSteps)) steps.insert(step);
+    if (step_ - step >= int64_t(kLeakSteps)) steps.insert(step);
   OwnerPast& past = past_[group.key];
   past.add(step_, int64_t(made.size()), found.leak.since);
-  if (steps.size() < kSteps || !past.grows()) return;
+  if (steps.size() < kLeakSteps || !past.grows()) return;
   found.leak.what = group.held.back()->what;
   found.leak.count = int64_t(made.size());
   found.leak.advice = growth_advice(found.leak.what, group.path);

@@ -6,8 +6,6 @@
 namespace lunagrad {
 namespace {
 
-using Kind = HeapStep::Kind;
-
 bool is_identifier(const std::string& name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
   return std::all_of(name.begin(), name.end(),
@@ -19,67 +17,67 @@ std::string of_line(const char* what, SourceLine line) {
 }
 
 // A variable or function with the keys after it: "upvalue history", "[*]", " of train.lua:12".
-struct Part {
+struct NamePart {
   std::string start, keys, end;
 };
 
 }  // namespace
 
 std::string owner_name(const HeapPath& path, bool star) {
-  std::vector<Part> parts;
+  std::vector<NamePart> parts;
   const auto begin = [&](std::string start, std::string end = "") {
     parts.push_back({std::move(start), "", std::move(end)});
   };
   for (const HeapStep& step : path) {
     switch (step.kind) {
-      case Kind::local:
+      case HeapKind::local:
         begin("local " + step.name, parts.empty() ? "" : " of a coroutine");
         break;
-      case Kind::temporary:
+      case HeapKind::temporary:
         begin("a value", of_line(" in the function at ", step.line));
         break;
-      case Kind::global:
+      case HeapKind::global:
         begin("global " + step.name);
         break;
-      case Kind::module:
+      case HeapKind::module:
         begin("module " + step.name);
         break;
-      case Kind::state:
+      case HeapKind::state:
         begin("lg.run.state " + step.name);
         break;
-      case Kind::host:
+      case HeapKind::host:
         begin("lg.host");
         break;
-      case Kind::hook:
+      case HeapKind::hook:
         begin(step.name, of_line(" of ", step.line));
         break;
-      case Kind::registry:
+      case HeapKind::registry:
         begin("registry entry " + step.name);
         break;
-      case Kind::function:
+      case HeapKind::function:
         begin("the function", of_line(" at ", step.line));
         break;
-      case Kind::upvalue:
+      case HeapKind::upvalue:
         // The upvalue's name says the same.
         if (!parts.empty() && parts.back().start == "the function") parts.pop_back();
         begin("upvalue " + step.name, of_line(" of ", step.line));
         break;
-      case Kind::field:
+      case HeapKind::field:
         parts.back().keys += is_identifier(step.name) ? "." + step.name : "[\"" + step.name + "\"]";
         break;
-      case Kind::entry:
+      case HeapKind::entry:
         parts.back().keys += star ? "[*]" : "[" + step.name + "]";
         break;
-      case Kind::key:
+      case HeapKind::key:
         parts.back().keys += ".<key>";
         break;
-      case Kind::metatable:
+      case HeapKind::metatable:
         parts.back().keys += ".<metatable>";
         break;
-      case Kind::uservalue:
+      case HeapKind::uservalue:
         parts.back().keys += ".<uservalue>";
         break;
-      case Kind::gradient:
+      case HeapKind::gradient:
         parts.back().keys += ".grad";
         break;
     }
@@ -95,9 +93,9 @@ std::string owner_name(const HeapPath& path, bool star) {
 std::string variable_name(const HeapPath& path) {
   std::string name;
   for (const HeapStep& step : path) {
-    if (step.kind == Kind::field)
+    if (step.kind == HeapKind::field)
       name += "." + step.name;
-    else if (!step.name.empty() && step.kind != Kind::entry)
+    else if (!step.name.empty() && step.kind != HeapKind::entry)
       name = step.name;
   }
   return name;
@@ -111,12 +109,12 @@ SourceLine owner_line(const HeapPath& path) {
 }
 
 bool is_name(const HeapStep& step) {
-  return step.kind == Kind::field || step.kind == Kind::global || step.kind == Kind::state;
+  return step.kind == HeapKind::field || step.kind == HeapKind::global || step.kind == HeapKind::state;
 }
 
 HeapPath with_any_name(HeapPath path, size_t step) {
-  if (path[step].kind == Kind::field)
-    path[step].kind = Kind::entry;
+  if (path[step].kind == HeapKind::field)
+    path[step].kind = HeapKind::entry;
   else
     path[step] = {path[step].kind, "*", {}};
   return path;

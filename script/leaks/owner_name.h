@@ -32,6 +32,7 @@ struct HeapStep {
   // local: the declaration; temporary, function, upvalue: the function; hook: the call that made it
   SourceLine line;
 };
+using HeapKind = HeapStep::Kind;
 using HeapPath = std::vector<HeapStep>;
 
 // `star`: keys that are no strings are written as [*].

@@ -72,7 +72,7 @@ constexpr const char* kParts =
     "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by table.unpack";
 constexpr const char* kElements =
     "; == asks whether two tensors are the same one, x:eq(y) compares their elements";
-constexpr const char* kCall = "; a method is called, as in x:real()";
+constexpr const char* kCallOfMethod = "; a method is called, as in x:real()";
 
 // The text between `before` and the next quote; "" when `before` does not occur.
 std::string quoted_behind(const std::string& text, std::string_view before) {
@@ -296,8 +296,8 @@ std::string hint(const std::string& message) {
       {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
       {"attempt to add a 'string'", "; text is joined by .."},
       {"(Tensor expected, got table)", kParts},
-      {"Tensor expected, got function)", kCall},
-      {"Tensor or number expected, got function)", kCall},
+      {"Tensor expected, got function)", kCallOfMethod},
+      {"Tensor or number expected, got function)", kCallOfMethod},
       {"attempt to perform arithmetic on a table value",
        "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "
        "them"},

@@ -19,7 +19,7 @@ namespace lunagrad {
 namespace {
 
 // The value at the top of the stack as text.
-std::string error_text(lua_State* L) {
+std::string text_of_top(lua_State* L) {
   size_t length = 0;
   const char* text = luaL_tolstring(L, -1, &length);
   std::string copy(text, length);
@@ -126,7 +126,7 @@ std::string join(const Frames& frames) {
 
 // Fills `error` from the message at the top of the stack.
 void describe(lua_State* L, ScriptError& error) {
-  error.message = error_text(L);
+  error.message = text_of_top(L);
   const Frames frames = read_frames(L);
   error.traceback = join(frames);
   const Place place = place_in(error.message);

@@ -1,22 +1,17 @@
 #include "script/meta/explain.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <set>
 #include <vector>
 
 #include "script/meta/help.h"
+#include "script/meta/lower_case.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
 
 namespace lunagrad {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 std::string last_of(const std::string& path) { return path.substr(path.find_last_of(".:") + 1); }
 
@@ -88,7 +83,8 @@ std::string explain(const std::string& asked) {
   if (text.empty()) text = calls_in(plain);
   if (text.empty() && last_of(plain) != plain)
     text = explain(last_of(plain));  // nn.functional.relu is the op relu
-  if (text.empty()) text = pages([&](const std::string& name) { return ends_in(lower(name), lower(plain)); });
+  if (text.empty())
+    text = pages([&](const std::string& name) { return ends_in(lower_case(name), lower_case(plain)); });
   return text;
 }
 
@@ -120,7 +116,7 @@ std::string suggest(std::string_view misspelt, std::string_view among) {
   constexpr size_t kShown = 3;
   constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {{"set_replay", "lg.set_deferred"},
                                                                         {"is_replaying", "lg.is_deferred"}};
-  const std::string wanted = lower(last_of(std::string(misspelt)));
+  const std::string wanted = lower_case(last_of(std::string(misspelt)));
   for (const auto& [before, now] : kRenamed)
     if (wanted == before) return "; it is " + std::string(now) + " now";
   size_t least = std::max<size_t>(wanted.size() / 3, 1) + 1;
@@ -131,7 +127,7 @@ std::string suggest(std::string_view misspelt, std::string_view among) {
     if (!operation && entry.name.find(among) == std::string::npos) continue;
     // linalg.vander is a function of a table, not a method.
     if (operation && among.ends_with(':') && entry.name.find('.') != std::string::npos) continue;
-    const size_t distance = edits(wanted, lower(last_of(entry.name)));
+    const size_t distance = edits(wanted, lower_case(last_of(entry.name)));
     if (distance > least || (distance == 0 && among == "x:"))
       continue;  // zeros is a function but not a method
     if (distance < least) nearest.clear();

@@ -12,18 +12,13 @@
 
 #include "script/meta/annotations.h"
 #include "script/meta/library.h"
+#include "script/meta/lower_case.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
 #include "script/parts/names.h"
 
 namespace lunagrad {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 // What scripts write before the functions of an annotated class: the class "lunagrad.nn.init" is the table
 // lg.nn.init. A class whose name begins with a capital is a class of objects: "lunagrad.nn.Module" gives
@@ -173,7 +168,7 @@ const std::vector<HelpEntry>& help_entries() {
 
 std::vector<const HelpEntry*> search_help(std::string_view query) {
   std::vector<std::string> words;
-  std::istringstream in(lower(query));
+  std::istringstream in(lower_case(std::string(query)));
   for (std::string word; in >> word;) words.push_back(word);
   // Rank 0: the name is the first word; 1: it begins with it and contains all words; 2: it contains all
   // words; 3: name, call and text together contain them.
@@ -183,8 +178,8 @@ std::vector<const HelpEntry*> search_help(std::string_view query) {
                        [&](const std::string& word) { return text.find(word) != text.npos; });
   };
   for (const HelpEntry& entry : help_entries()) {
-    const std::string name = lower(entry.name);
-    if (!holds(name + " " + lower(entry.call + " " + entry.text))) continue;
+    const std::string name = lower_case(entry.name);
+    if (!holds(name + " " + lower_case(entry.call + " " + entry.text))) continue;
     const std::string last = name.substr(name.find_last_of(".:") + 1);
     const bool exact = words.empty() || last == words[0];
     found.emplace_back(exact ? 0 : !holds(name) ? 3 : last.starts_with(words[0]) ? 1 : 2, &entry);

@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kName = "io.onnx_export";
+constexpr const char* kExportFunction = "io.onnx_export";
 
 std::vector<std::string> check_names(lua_State* L, int index, Callee callee) {
   if (!lua_istable(L, index)) wrong_type(L, index, callee, "list of names");
@@ -31,8 +31,8 @@ std::vector<std::string> check_names(lua_State* L, int index, Callee callee) {
 onnx_export::Options check_options(lua_State* L, int index) {
   onnx_export::Options options;
   if (lua_isnoneornil(L, index)) return options;
-  if (!lua_istable(L, index)) wrong_type(L, index, kName, "table of options");
-  each_option(L, index, kName, "input_names, output_names, dynamic_batch",
+  if (!lua_istable(L, index)) wrong_type(L, index, kExportFunction, "table of options");
+  each_option(L, index, kExportFunction, "input_names, output_names, dynamic_batch",
               [&](std::string_view name, int value, Callee callee) {
                 if (name == "input_names") {
                   options.input_names = check_names(L, value, callee);
@@ -61,7 +61,7 @@ TensorList check_results(lua_State* L, int first) {
   const auto add = [&](int index) {
     const Tensor* const x = to_tensor(L, index);
     if (!x)
-      fail(kName, ": the model returned a ", type_name(L, index),
+      fail(kExportFunction, ": the model returned a ", type_name(L, index),
            "; tensors or a list of tensors can be outputs");
     results.push_back(*x);
   };
@@ -72,28 +72,28 @@ TensorList check_results(lua_State* L, int first) {
   } else {
     for (int i = first; i <= last; ++i) add(i);
   }
-  if (results.empty()) fail(kName, ": the model returned no tensor");
+  if (results.empty()) fail(kExportFunction, ": the model returned no tensor");
   return results;
 }
 
 // onnx_export(path, model, inputs, options, label, names, tensors): label is the module's label, 0 for a
 // function; names[i] is the name of tensors[i] in the module's state_dict.
 int export_onnx(lua_State* L) {
-  const std::string file = check_path(L, kName);
-  const TensorList inputs = check_tensors(L, 3, kName);
-  if (inputs.empty()) bad_argument(L, 3, kName, "at least one example input is needed");
+  const std::string file = check_path(L, kExportFunction);
+  const TensorList inputs = check_tensors(L, 3, kExportFunction);
+  if (inputs.empty()) bad_argument(L, 3, kExportFunction, "at least one example input is needed");
   const onnx_export::Options options = check_options(L, 4);
   onnx_export::Model model;
-  const int64_t label = check_integer(L, 5, kName);
-  if (label < 0 || label > UINT32_MAX) bad_argument(L, 5, kName, "not a label");
+  const int64_t label = check_integer(L, 5, kExportFunction);
+  if (label < 0 || label > UINT32_MAX) bad_argument(L, 5, kExportFunction, "not a label");
   model.path = interned(uint32_t(label));
-  const std::vector<std::string> names = check_names(L, 6, kName);
-  const TensorList tensors = check_tensors(L, 7, kName);
-  if (names.size() != tensors.size()) bad_argument(L, 6, kName, "a name for each tensor expected");
+  const std::vector<std::string> names = check_names(L, 6, kExportFunction);
+  const TensorList tensors = check_tensors(L, 7, kExportFunction);
+  if (names.size() != tensors.size()) bad_argument(L, 6, kExportFunction, "a name for each tensor expected");
   for (size_t i = 0; i < names.size(); ++i) model.parameters.emplace_back(names[i], tensors[i]);
   model.run = [L](const TensorList& examples) {
     const int top = lua_gettop(L);
-    luaL_checkstack(L, int(examples.size()) + 8, kName);
+    luaL_checkstack(L, int(examples.size()) + 8, kExportFunction);
     lua_pushvalue(L, 2);
     for (const Tensor& x : examples) push_tensor(L, x);
     lua_call(L, int(examples.size()), LUA_MULTRET);

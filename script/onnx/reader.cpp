@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using onnx_messages::AttributeProto;
 using onnx_messages::TensorProto;
 
-constexpr uint64_t kRatio = 512;  // bytes of values per byte of the file: a node may take two
-constexpr uint64_t kName = 128;   // bytes of a map entry, without its name
+constexpr uint64_t kRatio = 512;     // bytes of values per byte of the file: a node may take two
+constexpr uint64_t kMapEntry = 128;  // bytes of a map entry, without its name
 
 // Memory for protocol buffer messages, charged to a budget. An arena takes plain functions, so the budget is
 // in a thread_local.
@@ -144,7 +144,7 @@ class Reader {
 
   // Each name stands for one value.
   void define(const std::string& name, const std::string& what) {
-    budget_.take(kName + 2 * name.size());
+    budget_.take(kMapEntry + 2 * name.size());
     if (name.empty()) complain(what, " has no name");
     if (!known_.insert(name).second) complain(what, " is called ", shown(name), ", as another value is");
   }
@@ -167,7 +167,7 @@ class Reader {
     }
     std::set<std::string> names;
     for (const AttributeProto& attribute : proto.attribute()) {
-      budget_.take(kName + 2 * attribute.name().size());
+      budget_.take(kMapEntry + 2 * attribute.name().size());
       if (!names.insert(attribute.name()).second)
         complain(of_node(node), " has the attribute ", shown(attribute.name()), " twice");
       node.attributes.emplace_back(attribute.name(), read_attribute(attribute, node));

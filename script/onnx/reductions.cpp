@@ -7,8 +7,6 @@
 namespace lunagrad::onnx_export {
 namespace {
 
-using List = std::vector<int64_t>;
-
 // The dims of a reduction, which are parameter `at`; all dims when it is absent or empty.
 List reduced(const Site& site, int at) {
   const int ndim = site.shape().size();

@@ -85,10 +85,11 @@ class Writer {
   int depth_ = 0;               // of nested compositions
 };
 
-inline std::vector<int64_t> list_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
+using List = std::vector<int64_t>;
+inline List list_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
 // A parameter as one number for each of `dims` dims; a single number is repeated.
-inline std::vector<int64_t> spread(const Dims& list, int dims) {
-  return list.size() == 1 ? std::vector<int64_t>(size_t(dims), list[0]) : list_of(list);
+inline List spread(const Dims& list, int dims) {
+  return list.size() == 1 ? List(size_t(dims), list[0]) : list_of(list);
 }
 
 // Gives f(x) as the result, where x is operand 0. ONNX's convolutions and pools require a batch dim: an

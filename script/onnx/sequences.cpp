@@ -7,8 +7,6 @@
 namespace lunagrad::onnx_export {
 namespace {
 
-using List = std::vector<int64_t>;
-
 // --- RNN, LSTM, GRU ---
 
 enum { kInput, kH0, kC0, kWeightIh, kWeightHh, kBiasIh, kBiasHh };

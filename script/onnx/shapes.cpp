@@ -7,8 +7,6 @@
 namespace lunagrad::onnx_export {
 namespace {
 
-using List = std::vector<int64_t>;
-
 void write_identity(const Site& site) { site.give(0, site.in(0)); }
 
 void write_cast(const Site& site) {

@@ -13,7 +13,7 @@ namespace lunagrad {
 namespace {
 
 constexpr char kStride = 'L', kNotes = 's';  // kinds of messages
-constexpr size_t kKeptSteps = 16, kKeptParts = 16;
+constexpr size_t kKeptRankSteps = 16, kKeptParts = 16;
 constexpr int64_t kBetween = 50'000'000;  // least ns between two measured steps
 constexpr int64_t kMostStride = 1 << 20;
 constexpr std::chrono::milliseconds kLook{10}, kPatience{500};  // interval and limit of the wait in end_run()
@@ -167,7 +167,7 @@ void RankWatch::take(int from, RankNotes notes) {
   for (size_t i = 0; i < made->lanes.size(); ++i)
     for (size_t t = 0; t < kRankTimes; ++t) total_.all[i][t] += made->lanes[i].ns[t];
   total_.steps.push_back(std::move(made));
-  if (total_.steps.size() > kKeptSteps) total_.steps.erase(total_.steps.begin());
+  if (total_.steps.size() > kKeptRankSteps) total_.steps.erase(total_.steps.begin());
   view_ = std::make_shared<RankProfile>(total_);
 }
 

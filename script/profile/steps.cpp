@@ -77,8 +77,6 @@ class Names {
   std::unordered_map<std::string, uint32_t> places_;
 };
 
-SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
-
 // Adds the time of submodules to each module. A module without ops of its own gets a row too.
 void total_modules(std::vector<ProfileRow>& modules) {
   std::unordered_map<std::string, double> inside;

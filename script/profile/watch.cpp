@@ -13,7 +13,7 @@ namespace lunagrad {
 namespace {
 
 constexpr uint64_t kShare = 25;          // measuring may take 1 / kShare of the time
-constexpr size_t kKeptSteps = 16;        // steps whose timelines are kept
+constexpr size_t kKeptTimelines = 16;    // steps whose timelines are kept
 constexpr size_t kMostCalls = 1u << 18;  // per step; later calls are not measured
 
 double bytes_of(const Operand& operand) {
@@ -128,7 +128,7 @@ void ProfileWatch::publish(std::shared_ptr<const StepProfile> step) {
   total_.device = device_->name();
   add_profile(total_.all, *step);
   total_.steps.push_back(std::move(step));
-  if (total_.steps.size() > kKeptSteps) total_.steps.erase(total_.steps.begin());
+  if (total_.steps.size() > kKeptTimelines) total_.steps.erase(total_.steps.begin());
   total_.fallbacks.clear();
   for (const auto& [op, fallback] : fallbacks_)
     total_.fallbacks.push_back({op->name, fallback.first, fallback.second});

@@ -10,8 +10,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Rounds to six digits, which is enough to draw.
 Json rounded(double value) {
   if (!std::isfinite(value)) return json_number(value);

@@ -13,8 +13,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kMostBins = 4096;
 
 // At most `most` items of a list, evenly spread, including the first and the last.

@@ -14,8 +14,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kConfigBytes = 1 << 20;
 
 std::string counted(size_t count, const char* what) {

@@ -4,12 +4,12 @@
 // thread. Errors are of kind file.
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "script/report/curve_buckets.h"
 #include "script/run/record.h"
+#include "script/view/json.h"
 
 namespace lunagrad {
 
@@ -43,13 +43,12 @@ class RunReport {
   bool more();
   const RunRecord& record() const { return follower_.record(); }
   // Everything, or with a cursor what came after it. "cursor" in the result is the new position.
-  nlohmann::ordered_json json(ReportCursor since = {}) const;
+  Json json(ReportCursor since = {}) const;
   uint64_t offset() const { return offset_; }  // how much of metrics.jsonl was read
   // Changes when earlier rows became void; a reader that follows then starts from the beginning.
   int64_t generation() const { return generation_; }
 
  private:
-  using Json = nlohmann::ordered_json;
   using LeftOut = std::vector<std::string>;
   Json facts() const;
   Json curves(uint64_t since, LeftOut&) const;

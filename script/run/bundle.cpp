@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-const BundleReader& reader(const std::string& path) {
+const BundleReader& bundle_reader(const std::string& path) {
   if (const BundleReader* const part = parts().bundles) return *part;
   fail_left_out(path + ": the reader of bundles");
 }
@@ -27,21 +27,21 @@ bool is_bundle(const std::string& path) {
   return start.starts_with("PK\3\4") && start.ends_with(kManifest);
 }
 
-Bundle read_bundle(const std::string& path) { return reader(path).read(path); }
+Bundle read_bundle(const std::string& path) { return bundle_reader(path).read(path); }
 
-void verify_bundle(const std::string& path) { reader(path).verify(path); }
+void verify_bundle(const std::string& path) { bundle_reader(path).verify(path); }
 
 Bundle unpack_run(const std::string& bundle, const std::string& folder) {
-  return reader(bundle).unpack_run(bundle, folder);
+  return bundle_reader(bundle).unpack_run(bundle, folder);
 }
 
 UnpackedBundle unpack_bundle(const std::string& bundle, const std::string& folder, bool confined,
                              const BundleProgress& progress) {
-  return reader(bundle).unpack(bundle, folder, confined, progress);
+  return bundle_reader(bundle).unpack(bundle, folder, confined, progress);
 }
 
 RunOrigin origin_of_bundle(const std::string& bundle, const std::string& run_folder) {
-  return reader(bundle).origin(bundle, run_folder);
+  return bundle_reader(bundle).origin(bundle, run_folder);
 }
 
 }  // namespace lunagrad

@@ -48,7 +48,7 @@ size_t printable_character(std::string_view text) {
   return overlong || no_character ? 0 : length;
 }
 
-std::string hash_of(std::string_view text) {
+std::string hash_digits(std::string_view text) {
   char digits[24];
   std::snprintf(digits, sizeof digits, "%016zx", std::hash<std::string_view>()(text));
   return digits;
@@ -239,7 +239,8 @@ void RunFolder::write(const std::string& name, std::string_view content, Sync sy
 
 std::string RunFolder::write_module(const std::string& file, std::string_view text) {
   const fs::path own = fs::path(file).filename();
-  const std::string name = "modules/" + hash_of(text) + "-" + plain_name(own.stem().string(), kLongestStem) +
+  const std::string name = "modules/" + hash_digits(text) + "-" +
+                           plain_name(own.stem().string(), kLongestStem) +
                            plain_name(own.extension().string(), kLongestStem);
   std::error_code error;
   fs::create_directories(path_ + "/modules", error);
@@ -275,7 +276,7 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
     std::snprintf(piece, sizeof piece, "%%%02x", static_cast<unsigned char>(c));
     const std::string_view next = plain ? rest.substr(0, length) : piece;
     if (file.size() + next.size() > kLongestStem) {
-      file += "-" + hash_of(name);
+      file += "-" + hash_digits(name);
       break;
     }
     file += next;

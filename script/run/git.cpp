@@ -14,7 +14,7 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-std::string read_line(const fs::path& path) {
+std::string first_line_of(const fs::path& path) {
   std::ifstream in(path);
   std::string line;
   std::getline(in, line);
@@ -49,16 +49,16 @@ std::string git_commit(const std::string& path) {
   // In a worktree .git is a file that names the git folder, and refs are in the folder named by commondir.
   std::error_code ignored;
   if (fs::is_regular_file(git, ignored)) {
-    const std::string line = read_line(git);
+    const std::string line = first_line_of(git);
     if (line.rfind("gitdir: ", 0) != 0) return {};
     git = folder / line.substr(8);
   }
-  const std::string head = read_line(git / "HEAD");
+  const std::string head = first_line_of(git / "HEAD");
   if (head.rfind("ref: ", 0) != 0) return head;
   const std::string name = head.substr(5);
-  const std::string common = read_line(git / "commondir");
+  const std::string common = first_line_of(git / "commondir");
   const fs::path refs = common.empty() ? git : git / common;
-  const std::string hash = read_line(refs / name);
+  const std::string hash = first_line_of(refs / name);
   return hash.empty() ? packed_ref(refs, name) : hash;
 }
 

@@ -10,8 +10,6 @@
 
 namespace lunagrad {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 // The first and the last entry of a text with a checksum. If one of them is damaged, the other still shows

@@ -7,8 +7,6 @@
 
 namespace lunagrad {
 
-using Json = nlohmann::ordered_json;
-
 std::string order_text(const Script& script) {
   const RunOptions& options = script.options;
   Json order = {{"path", script.path},

@@ -224,7 +224,7 @@ bool read_metrics(RunRecord& run, std::string_view text) {
 }
 
 // False if the line is incomplete or not a row.
-bool read_line(RunRecord& run, std::string_view line, int64_t place) {
+bool read_metrics_line(RunRecord& run, std::string_view line, int64_t place) {
   if (read_metrics(run, line)) return true;
   const json row = row_of(line);
   if (row.is_object()) read_row(run, row, {.row = place, .length = int64_t(line.size())});
@@ -382,7 +382,7 @@ RunRecord read_run(const std::string& folder) {
   if (!in) fail_as(ErrorKind::file, folder, "/metrics.jsonl: cannot be read");
   int64_t place = 0;
   for (std::string line; std::getline(in, line); place += int64_t(line.size()) + 1)
-    run.damaged += !read_line(run, line, place) && !in.eof();
+    run.damaged += !read_metrics_line(run, line, place) && !in.eof();
   return run;
 }
 
@@ -399,7 +399,7 @@ std::string damage_of(const RunRecord& run) {
 
 bool is_row(std::string_view line) {
   RunRecord none;
-  return read_line(none, line, 0);
+  return read_metrics_line(none, line, 0);
 }
 
 RunRecord read_run_end(const std::string& folder) {
@@ -413,7 +413,7 @@ RunRecord read_run_end(const std::string& folder) {
   // the line's beginning is missing
   if (place > 0 && std::getline(in, line)) place += int64_t(line.size()) + 1;
   for (; std::getline(in, line); place += int64_t(line.size()) + 1)
-    run.damaged += !read_line(run, line, place) && !in.eof();
+    run.damaged += !read_metrics_line(run, line, place) && !in.eof();
   keep_last(run);
   return run;
 }
@@ -440,7 +440,7 @@ bool RunFollower::more() {
     size_t begin = 0;
     for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
       const std::string_view line = std::string_view(text).substr(begin, end - begin);
-      run_.damaged += !read_line(run_, line, int64_t(offset_ + begin));
+      run_.damaged += !read_metrics_line(run_, line, int64_t(offset_ + begin));
     }
     offset_ += begin;
     text.erase(0, begin);

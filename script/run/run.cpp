@@ -24,8 +24,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json json_value(const ParamValue& value) {
   return std::visit(
       [](const auto& held) -> Json {

@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-const SweepReader& reader(const std::string& folder) {
+const SweepReader& sweep_reader(const std::string& folder) {
   if (const SweepReader* const part = parts().sweeps) return *part;
   fail_left_out(folder + ": the reader of sweeps");
 }
@@ -20,12 +20,12 @@ bool is_sweep(const std::string& folder) {
   return std::filesystem::is_regular_file(std::filesystem::path(folder) / "sweep.json", ignored);
 }
 
-SweepSummary read_sweep(const std::string& folder) { return reader(folder).read(folder); }
+SweepSummary read_sweep(const std::string& folder) { return sweep_reader(folder).read(folder); }
 
-RunOrigin origin_of_sweep(const std::string& folder) { return reader(folder).origin(folder); }
+RunOrigin origin_of_sweep(const std::string& folder) { return sweep_reader(folder).origin(folder); }
 
 void check_sweep(const std::string& folder, bool repair, CheckReport& report) {
-  reader(folder).check(folder, repair, report);
+  sweep_reader(folder).check(folder, repair, report);
 }
 
 }  // namespace lunagrad

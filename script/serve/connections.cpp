@@ -48,21 +48,21 @@ std::string client_of(const sockaddr_storage& address) {
   return IN6_IS_ADDR_V4MAPPED(&ip) ? std::string(bytes + 12, 4) : std::string(bytes, 8);
 }
 
-struct Connection {
-  // `ending`: the reply was sent, and further bytes of the client are read and ignored; closing at once could
-  // lose the reply.
-  enum class State { reading, answering, sending, ending };
-  int socket;
-  std::string client;
-  Clock::time_point deadline;
-  State state = State::reading;
-  std::string bytes = {};  // the request, then the reply
-  size_t done = 0;         // bytes of the reply that were sent; in `ending`, bytes ignored
-};
-
 }  // namespace
 
 class Connections::Impl {
+  struct Connection {
+    // `ending`: the reply was sent, and further bytes of the client are read and ignored; closing at once
+    // could lose the reply.
+    enum class State { reading, answering, sending, ending };
+    int socket;
+    std::string client;
+    Clock::time_point deadline;
+    State state = State::reading;
+    std::string bytes = {};  // the request, then the reply
+    size_t done = 0;         // bytes of the reply that were sent; in `ending`, bytes ignored
+  };
+
  public:
   Impl(ConnectionLimits limits, Answer answer, Refusal refusal)
       : limits_(limits), answer_(std::move(answer)), refusal_(std::move(refusal)) {}

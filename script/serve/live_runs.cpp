@@ -17,8 +17,6 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // How many runs stay in memory when no page requests them, and for how long.
 constexpr size_t kMostShown = 12;
 constexpr std::chrono::seconds kKept{120};

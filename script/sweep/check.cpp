@@ -12,11 +12,9 @@
 #include "script/run/sweep.h"
 #include "script/sweep/board.h"
 
-namespace lunagrad {
+namespace lunagrad::sweep {
 namespace fs = std::filesystem;
 namespace {
-
-using namespace sweep;
 
 class SweepCheck {
  public:
@@ -139,7 +137,7 @@ class SweepCheck {
   std::set<std::string> whole_;  // the claims whose results can be read
 };
 
-void check(const std::string& named, bool repair, CheckReport& report) {
+void check_folder(const std::string& named, bool repair, CheckReport& report) {
   const std::string folder = named.substr(0, named.find_last_not_of('/') + 1);
   ++report.sweeps;
   repair = repair && may_repair(folder, report);
@@ -151,7 +149,7 @@ void check(const std::string& named, bool repair, CheckReport& report) {
   for (const std::string& run : find_runs(folder + "/trials")) check_run(run, repair, report);
 }
 
-SweepSummary read(const std::string& folder) {
+SweepSummary read_summary(const std::string& folder) {
   const Plan plan = read_plan(folder);
   SweepSummary summary{plan.script, {}, plan.metric, plan.maximize};
   for (const Axis& axis : plan.axes)
@@ -159,10 +157,13 @@ SweepSummary read(const std::string& folder) {
   return summary;
 }
 
-constexpr SweepReader kReader{read, sweep::origin_of_sweep, check};
+constexpr SweepReader kSweepReader{read_summary, sweep::origin_of_sweep, check_folder};
 
 }  // namespace
+}  // namespace lunagrad::sweep
 
-void add_part_sweeps(Parts& all) { all.sweeps = &kReader; }
+namespace lunagrad {
+
+void add_part_sweeps(Parts& all) { all.sweeps = &sweep::kSweepReader; }
 
 }  // namespace lunagrad

@@ -13,7 +13,7 @@ namespace lunagrad::sweep {
 namespace fs = std::filesystem;
 namespace {
 
-std::string path_of(const std::string& sweep, const char* place, const Leg& leg) {
+std::string path_of_leg(const std::string& sweep, const char* place, const Leg& leg) {
   return text(sweep, "/", place, "/", leg.name());
 }
 
@@ -77,8 +77,8 @@ Legs read_legs(const std::string& sweep, int64_t trials, int legs_of_trial) {
 
 bool move_leg(const std::string& sweep, const char* from, const Leg& leg, const char* to,
               const Leg& renamed) {
-  const std::string target = path_of(sweep, to, renamed);
-  if (std::rename(path_of(sweep, from, leg).c_str(), target.c_str()) == 0) return true;
+  const std::string target = path_of_leg(sweep, to, renamed);
+  if (std::rename(path_of_leg(sweep, from, leg).c_str(), target.c_str()) == 0) return true;
   if (errno != ENOENT) fail_as(ErrorKind::file, target, ": ", std::strerror(errno));
   // A network file system may repeat a request whose reply was lost, and then finds the old name gone. The
   // new name contains this process' claim, so if the file exists, the rename succeeded.
@@ -88,7 +88,7 @@ bool move_leg(const std::string& sweep, const char* from, const Leg& leg, const 
 
 bool holds(const std::string& sweep, const Leg& leg) {
   std::error_code error;
-  const bool there = fs::exists(path_of(sweep, kRunning, leg), error);
+  const bool there = fs::exists(path_of_leg(sweep, kRunning, leg), error);
   return there || error;  // while the file system does not answer, no other worker takes the leg
 }
 

@@ -22,8 +22,6 @@ namespace lunagrad::sweep {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kMostTrials = 10000;
 constexpr int kVersion = 1;
 

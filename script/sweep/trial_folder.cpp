@@ -82,7 +82,7 @@ bool renamed(const std::string& from, const std::string& to) {
   return std::rename(from.c_str(), to.c_str()) == 0;
 }
 
-std::string path_of(const std::string& sweep, const Leg& claim) {
+std::string path_of_claim(const std::string& sweep, const Leg& claim) {
   return sweep + "/trials/" + claim.folder();
 }
 
@@ -99,9 +99,9 @@ void remove_automatic_checkpoints(const std::string& folder) {
 }  // namespace
 
 std::string prepare_folder(const std::string& sweep, const Leg& claim, const std::optional<Leg>& rest) {
-  const std::string own = path_of(sweep, claim);
+  const std::string own = path_of_claim(sweep, claim);
   // The worker that gave the leg back, or ended the previous leg, may rename the folder in the meantime.
-  const bool moved = rest && (renamed(path_of(sweep, *rest), own) ||
+  const bool moved = rest && (renamed(path_of_claim(sweep, *rest), own) ||
                               renamed(sweep + "/trials/" + settled_name(claim.trial), own));
   const std::string draft = sweep + "/copies/" + claim.folder();
   constexpr int kTries = 20;
@@ -127,7 +127,8 @@ std::string prepare_folder(const std::string& sweep, const Leg& claim, const std
 }
 
 void settle_folder(const std::string& sweep, const Leg& claim) {
-  const std::string own = path_of(sweep, claim), settled = sweep + "/trials/" + settled_name(claim.trial);
+  const std::string own = path_of_claim(sweep, claim),
+                    settled = sweep + "/trials/" + settled_name(claim.trial);
   try {
     if (!is_run(own)) return;
     remove_automatic_checkpoints(own);
@@ -139,7 +140,7 @@ void settle_folder(const std::string& sweep, const Leg& claim) {
 
 void remove_folder(const std::string& sweep, const Leg& claim) {
   std::error_code ignored;
-  fs::remove_all(path_of(sweep, claim), ignored);
+  fs::remove_all(path_of_claim(sweep, claim), ignored);
 }
 
 }  // namespace lunagrad::sweep

@@ -6,8 +6,6 @@
 namespace lunagrad {
 namespace {
 
-using Kind = TapeNode::Kind;
-
 class Changes {
  public:
   Changes(TapeDiff& diff, const std::vector<size_t>& pair_of_a, const std::vector<size_t>& pair_of_b)
@@ -42,13 +40,13 @@ class Changes {
     compare_inputs(pair, a, b);
     const bool reason = !pair.changes.empty();
     add("shape", shape_text(a.shape), shape_text(b.shape),
-        reason || reshaped || (a.kind == Kind::leaf && reader_explains(p)));
+        reason || reshaped || (a.kind == TapeNodeKind::leaf && reader_explains(p)));
     add("dtype", a.dtype, b.dtype, reason || retyped);
     // The changes below do not say what is computed, and differ for many nodes at once. They count as
     // following: where a device or a name matters, values have moved.
     if (!a.device.empty() && !b.device.empty()) add("device", a.device, b.device, true);
     add("module", a.module, b.module, true);
-    if (a.kind == Kind::leaf) add("name", a.name, b.name, true);
+    if (a.kind == TapeNodeKind::leaf) add("name", a.name, b.name, true);
     // Lines move whenever a script is edited.
     if (a.line > 0 && b.line > 0 && (a.line != b.line || a.file != b.file))
       pair.changes.push_back({"line", a.file + ":" + std::to_string(a.line),
@@ -82,7 +80,7 @@ class Changes {
     each_input(diff_.pairs[first_reader_[p]], [&](size_t input) {
       const TapePair& pair = diff_.pairs[input];
       const TapeNode& node = pair.b >= 0 ? diff_.b.nodes[size_t(pair.b)] : diff_.a.nodes[size_t(pair.a)];
-      explains |= node.kind == Kind::op && differs(input, &TapeNode::shape);
+      explains |= node.kind == TapeNodeKind::op && differs(input, &TapeNode::shape);
     });
     return explains;
   }

@@ -13,9 +13,9 @@
 namespace lunagrad {
 namespace {
 
-using Kind = TapeFinding::Kind;
+using FindingKind = TapeFinding::Kind;
 
-const TapeNode& node_of(const TapeDiff& diff, const TapePair& pair) {
+const TapeNode& node_of_pair(const TapeDiff& diff, const TapePair& pair) {
   return pair.b >= 0 ? diff.b.nodes[size_t(pair.b)] : diff.a.nodes[size_t(pair.a)];
 }
 
@@ -74,25 +74,24 @@ void find_alone(TapeDiff& diff, bool removed) {
   for (size_t p = 0; p < diff.pairs.size(); ++p) {
     if (!alone(diff.pairs[p])) continue;
     int at = number(diff.pairs[p]);
-    if (graph.nodes[size_t(at)].kind != TapeNode::Kind::op && reader[size_t(at)] >= 0)
-      at = reader[size_t(at)];
+    if (graph.nodes[size_t(at)].kind != TapeNodeKind::op && reader[size_t(at)] >= 0) at = reader[size_t(at)];
     const TapeNode& node = graph.nodes[size_t(at)];
     const std::string module = module_of(node);
     const auto [group, fresh] = groups.try_emplace({module, module.empty() ? at : -1}, diff.findings.size());
     if (fresh) {
       TapeFinding& finding = diff.findings.emplace_back();
-      finding.kind = removed ? Kind::removed : Kind::added;
+      finding.kind = removed ? FindingKind::removed : FindingKind::added;
       finding.name = module.empty() ? label_of(node) : module;
     }
     diff.findings[group->second].pairs.push_back(p);
   }
   for (TapeFinding& finding : diff.findings) {
-    if (finding.kind != (removed ? Kind::removed : Kind::added)) continue;
+    if (finding.kind != (removed ? FindingKind::removed : FindingKind::added)) continue;
     std::vector<std::string> words;
     size_t ops = 0;
     for (const size_t p : finding.pairs) {
-      const TapeNode& node = node_of(diff, diff.pairs[p]);
-      if (node.kind != TapeNode::Kind::op) continue;
+      const TapeNode& node = node_of_pair(diff, diff.pairs[p]);
+      if (node.kind != TapeNodeKind::op) continue;
       const std::string op = node.op.starts_with('_') ? node.op.substr(1) : node.op;
       ++ops;
       if (std::find(words.begin(), words.end(), op) == words.end()) words.push_back(op);
@@ -100,10 +99,9 @@ void find_alone(TapeDiff& diff, bool removed) {
     std::string list;
     for (size_t i = 0; i < std::min<size_t>(words.size(), 4); ++i) list += (i ? ", " : "") + words[i];
     if (words.size() > 4) list += ", …";
-    const TapeNode& last = node_of(diff, diff.pairs[finding.pairs.back()]);
-    finding.text =
-        (list.empty() ? std::string(last.kind == TapeNode::Kind::leaf ? "leaf" : "source") : list) + " " +
-        shape_text(last.shape);
+    const TapeNode& last = node_of_pair(diff, diff.pairs[finding.pairs.back()]);
+    finding.text = (list.empty() ? std::string(last.kind == TapeNodeKind::leaf ? "leaf" : "source") : list) +
+                   " " + shape_text(last.shape);
     if (finding.pairs.size() > 1) finding.text += ", " + std::to_string(finding.pairs.size()) + " nodes";
   }
 }
@@ -115,7 +113,7 @@ void find_changed(TapeDiff& diff) {
   std::map<std::string, size_t> reported;
   for (size_t p = 0; p < diff.pairs.size(); ++p) {
     TapeFinding finding;
-    finding.kind = Kind::changed;
+    finding.kind = FindingKind::changed;
     finding.follows = true;
     finding.pairs = {p};
     for (const bool follows : {false, true})
@@ -127,7 +125,7 @@ void find_changed(TapeDiff& diff) {
                         (change.to.empty() ? "none" : change.to);
       }
     if (finding.text.empty()) continue;
-    finding.name = label_of(node_of(diff, diff.pairs[p]));
+    finding.name = label_of(node_of_pair(diff, diff.pairs[p]));
     const auto [at, fresh] = reported.try_emplace(finding.text, diff.findings.size());
     if (fresh || !finding.follows || !diff.findings[at->second].follows) {
       diff.findings.push_back(std::move(finding));
@@ -136,7 +134,7 @@ void find_changed(TapeDiff& diff) {
     }
   }
   for (TapeFinding& finding : diff.findings)
-    if (finding.kind == Kind::changed && finding.pairs.size() > 1)
+    if (finding.kind == FindingKind::changed && finding.pairs.size() > 1)
       finding.name += " and " + std::to_string(finding.pairs.size() - 1) + " more";
 }
 
@@ -156,26 +154,26 @@ std::string move_text(const TapeMove& move, const Summary& a, const Summary& b) 
 void find_moved(TapeDiff& diff) {
   for (size_t p = 0; p < diff.pairs.size(); ++p) {
     const TapePair& pair = diff.pairs[p];
-    const auto add = [&](Kind kind, const TapeMove& move, std::optional<TapeValue> TapeNode::*member) {
+    const auto add = [&](FindingKind kind, const TapeMove& move, std::optional<TapeValue> TapeNode::*member) {
       if (!move.moved) return;
       TapeFinding& finding = diff.findings.emplace_back();
       finding.kind = kind;
       finding.pairs = {p};
-      finding.name = label_of(node_of(diff, pair));
+      finding.name = label_of(node_of_pair(diff, pair));
       finding.text = move_text(move, (diff.a.nodes[size_t(pair.a)].*member)->summary,
                                (diff.b.nodes[size_t(pair.b)].*member)->summary);
       finding.score = move.score;
       finding.follows = move.follows;
     };
-    add(Kind::value, pair.value, &TapeNode::value);
-    add(Kind::gradient, pair.gradient, &TapeNode::gradient);
+    add(FindingKind::value, pair.value, &TapeNode::value);
+    add(FindingKind::gradient, pair.gradient, &TapeNode::gradient);
   }
 }
 
 // Whether the finding is the value of a leaf or source.
 bool is_source(const TapeDiff& diff, const TapeFinding& finding) {
-  return finding.kind == Kind::value &&
-         node_of(diff, diff.pairs[finding.pairs[0]]).kind != TapeNode::Kind::op;
+  return finding.kind == FindingKind::value &&
+         node_of_pair(diff, diff.pairs[finding.pairs[0]]).kind != TapeNodeKind::op;
 }
 
 // The order of findings: first nodes that only one tape has, then changes, then values that moved on their
@@ -184,10 +182,10 @@ bool is_source(const TapeDiff& diff, const TapeFinding& finding) {
 // leaves and sources come before it if their moves are large enough to explain it.
 int tier_of(const TapeDiff& diff, const TapeFinding& finding, double of_sources) {
   switch (finding.kind) {
-    case Kind::removed:
-    case Kind::added:
+    case FindingKind::removed:
+    case FindingKind::added:
       return 0;
-    case Kind::changed:
+    case FindingKind::changed:
       return finding.follows ? 4 : 1;
     default:
       if (finding.follows) return 5;

@@ -34,6 +34,7 @@ struct TapeNode {
   std::optional<TapeValue> value, gradient;
   double forward_ns = 0, backward_ns = 0;
 };
+using TapeNodeKind = TapeNode::Kind;
 
 struct TapeGraph {
   std::string title;  // the name that the user gave

@@ -8,8 +8,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kTimes = 20;  // nodes whose times are listed
 
 const char* kind_name(TapeFinding::Kind kind) {

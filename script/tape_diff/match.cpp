@@ -10,14 +10,12 @@
 namespace lunagrad {
 namespace {
 
-using Kind = TapeNode::Kind;
-
 // More cells would take more than a quarter of a second, and 64 MB.
 constexpr int64_t kMostCells = 64 << 20;
 
 // The texts of a node as numbers: equal texts have equal numbers.
 struct Features {
-  Kind kind = Kind::op;
+  TapeNodeKind kind = TapeNodeKind::op;
   int op = 0, name = 0, tail = 0, module = 0, shapeless = 0, shape = 0, attributes = 0, place = 0;
   int value = 0;  // of a leaf whose value hardly occurs twice by chance; else 0
   size_t rank = 0;
@@ -46,7 +44,7 @@ std::string without_numbers(const std::string& path) {
 }
 
 std::string value_text(const TapeNode& node) {
-  if (node.kind == Kind::op || !node.value || !node.value->sketch) return "";
+  if (node.kind == TapeNodeKind::op || !node.value || !node.value->sketch) return "";
   const Summary& s = node.value->summary;
   if (s.count < 2 || s.min == s.max) return "";
   std::string out = shape_text(node.shape);
@@ -88,7 +86,7 @@ int likeness(const Features& a, const Features& b) {
     score += 4;
   else
     score -= a.rank == b.rank ? 1 : 3;
-  if (a.kind == Kind::op) return score + (a.attributes == b.attributes) + (a.place == b.place);
+  if (a.kind == TapeNodeKind::op) return score + (a.attributes == b.attributes) + (a.place == b.place);
   if (a.tail != b.tail) score -= 4;
   if (a.name == b.name) score += 1;
   if (a.value && a.value == b.value) score += 6;
@@ -175,7 +173,7 @@ class Matcher {
     struct Seen {
       int count_a = 0, count_b = 0, a = 0, b = 0;
     };
-    std::map<decltype(std::make_tuple(Kind(), 0, 0, 0, 0, 0)), Seen> seen;
+    std::map<decltype(std::make_tuple(TapeNodeKind(), 0, 0, 0, 0, 0)), Seen> seen;
     for (int i = a0; i < a1; ++i) {
       Seen& s = seen[a_[size_t(i)].whole()];
       ++s.count_a, s.a = i;
@@ -240,7 +238,7 @@ class Matcher {
     const auto meet = [&](int i, int k) {
       if (!free(i, k)) return;
       const Features &a = a_[size_t(i)], &b = b_[size_t(k)];
-      if (a.kind != b.kind || (a.kind != Kind::op && a.tail != b.tail && a.shape != b.shape)) return;
+      if (a.kind != b.kind || (a.kind != TapeNodeKind::op && a.tail != b.tail && a.shape != b.shape)) return;
       if (a.op != b.op && !(edited && a.shape == b.shape && reads_pair(i, k))) return;
       pair(i, k);
       work.push_back(i);

@@ -18,8 +18,6 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::json;
-
 template <class... Parts>
 [[noreturn]] void damaged(const std::string& where, const Parts&... parts) {
   fail_as(ErrorKind::file, where, ": ", parts...);
@@ -36,28 +34,28 @@ std::string read_text(const std::string& path) {
   return content.str();
 }
 
-std::string text_at(const Json& object, const char* key) {
+std::string text_at(const SortedJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-double number_at(const Json& object, const char* key) {
+double number_at(const SortedJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 // NaN and infinities, for which JSON has no number, were written as texts.
-double figure_of(const Json& value) {
+double figure_of(const SortedJson& value) {
   if (value.is_number()) return value.get<double>();
   if (value == "Infinity") return std::numeric_limits<double>::infinity();
   if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
   return std::nan("");
 }
 
-std::vector<int64_t> shape_of(const Json& value, const std::string& where) {
+std::vector<int64_t> shape_of(const SortedJson& value, const std::string& where) {
   std::vector<int64_t> shape;
   if (!value.is_array()) damaged(where, "a shape is not a list of numbers");
-  for (const Json& size : value) {
+  for (const SortedJson& size : value) {
     if (!size.is_number_integer() || size.get<int64_t>() < 0)
       damaged(where, "a shape has ", size.dump(), " where a size belongs");
     shape.push_back(size.get<int64_t>());
@@ -66,7 +64,7 @@ std::vector<int64_t> shape_of(const Json& value, const std::string& where) {
 }
 
 // [elements, zeros, NaN, Inf, lowest, highest, mean, norm], followed by the sums of the sketch.
-std::optional<TapeValue> value_of(const Json& list) {
+std::optional<TapeValue> value_of(const SortedJson& list) {
   constexpr size_t kSummary = 8;
   if (!list.is_array() || list.size() < kSummary) return std::nullopt;
   for (size_t i = 0; i < 4; ++i)
@@ -82,7 +80,7 @@ std::optional<TapeValue> value_of(const Json& list) {
   return value;
 }
 
-TapeNode node_of(const Json& json, const std::string& where) {
+TapeNode node_in(const SortedJson& json, const std::string& where) {
   if (!json.is_object()) damaged(where, "a node is not an object but ", json.type_name());
   TapeNode node;
   node.op = text_at(json, "op");
@@ -102,7 +100,8 @@ TapeNode node_of(const Json& json, const std::string& where) {
   return node;
 }
 
-TapeNode source_of(const std::string& name, const Json& shape, const Json& dtype, const std::string& where) {
+TapeNode source_of(const std::string& name, const SortedJson& shape, const SortedJson& dtype,
+                   const std::string& where) {
   TapeNode source;
   source.kind = TapeNode::Kind::source;
   source.op = "source";
@@ -112,8 +111,8 @@ TapeNode source_of(const std::string& name, const Json& shape, const Json& dtype
   return source;
 }
 
-const Json& list_at(const Json& object, const char* key, const std::string& where) {
-  static const Json kNone = Json::array();
+const SortedJson& list_at(const SortedJson& object, const char* key, const std::string& where) {
+  static const SortedJson kNone = SortedJson::array();
   const auto found = object.find(key);
   if (found == object.end()) return kNone;
   if (!found->is_array()) damaged(where, "\"", key, "\" is not a list but ", found->type_name());
@@ -121,12 +120,12 @@ const Json& list_at(const Json& object, const char* key, const std::string& wher
 }
 
 // The nodes of lg.tape(x):json(), in which inputs name nodes and tensors by their ids.
-std::vector<TapeNode> nodes_by_id(const Json& list, const std::string& path) {
+std::vector<TapeNode> nodes_by_id(const SortedJson& list, const std::string& path) {
   std::vector<TapeNode> nodes;
   std::unordered_map<int64_t, int> by_id, by_tensor;
   const auto where = [&](size_t i) { return text(path, ": node ", i + 1); };
   for (size_t i = 0; i < list.size(); ++i) {
-    TapeNode& node = nodes.emplace_back(node_of(list[i], where(i)));
+    TapeNode& node = nodes.emplace_back(node_in(list[i], where(i)));
     node.forward_ns = number_at(list[i], "forward_ns");
     node.backward_ns = number_at(list[i], "backward_ns");
     const auto id = list[i].find("id");
@@ -138,7 +137,7 @@ std::vector<TapeNode> nodes_by_id(const Json& list, const std::string& path) {
     if (const auto value = list[i].find("gradient"); value != list[i].end()) node.gradient = value_of(*value);
   }
   for (size_t i = 0; i < list.size(); ++i) {
-    for (const Json& input : list_at(list[i], "inputs", where(i))) {
+    for (const SortedJson& input : list_at(list[i], "inputs", where(i))) {
       if (!input.is_object()) damaged(where(i), "an input is not an object but ", input.type_name());
       if (const auto maker = input.find("node"); maker != input.end() && maker->is_number_integer()) {
         const auto found = by_id.find(maker->get<int64_t>());
@@ -156,21 +155,22 @@ std::vector<TapeNode> nodes_by_id(const Json& list, const std::string& path) {
       const auto [at, fresh] = by_tensor.try_emplace(tensor, int(nodes.size()));
       nodes[i].inputs.push_back(at->second);
       if (fresh)
-        nodes.push_back(
-            source_of(text_at(input, "name"), *shape, dtype == input.end() ? Json() : *dtype, where(i)));
+        nodes.push_back(source_of(text_at(input, "name"), *shape,
+                                  dtype == input.end() ? SortedJson() : *dtype, where(i)));
     }
   }
   return nodes;
 }
 
 // The nodes of a line of tape.jsonl, in which inputs name nodes by position and sources by number.
-std::vector<TapeNode> nodes_by_position(const Json& list, const Json& line, const std::string& path) {
+std::vector<TapeNode> nodes_by_position(const SortedJson& list, const SortedJson& line,
+                                        const std::string& path) {
   std::vector<TapeNode> nodes;
-  const Json &values = list_at(line, "values", path), &times = list_at(line, "times", path),
-             &sources = list_at(line, "sources", path);
+  const SortedJson &values = list_at(line, "values", path), &times = list_at(line, "times", path),
+                   &sources = list_at(line, "sources", path);
   std::unordered_map<int64_t, int> by_number;
   const auto where = [&](size_t i) { return text(path, ": node ", i + 1); };
-  for (const Json& json : list) nodes.push_back(node_of(json, where(nodes.size())));
+  for (const SortedJson& json : list) nodes.push_back(node_in(json, where(nodes.size())));
   for (size_t i = 0; i < list.size(); ++i) {
     if (i < values.size() && values[i].is_array() && values[i].size() >= 2) {
       nodes[i].value = value_of(values[i][0]);
@@ -180,7 +180,7 @@ std::vector<TapeNode> nodes_by_position(const Json& list, const Json& line, cons
       nodes[i].forward_ns = figure_of(times[i][0]);
       nodes[i].backward_ns = figure_of(times[i][1]);
     }
-    for (const Json& input : list_at(list[i], "in", where(i))) {
+    for (const SortedJson& input : list_at(list[i], "in", where(i))) {
       if (!input.is_array() || input.empty() || !input[0].is_number_integer())
         damaged(where(i), "an input does not begin with the number of a node");
       const auto from = input[0].get<int64_t>();
@@ -191,7 +191,8 @@ std::vector<TapeNode> nodes_by_position(const Json& list, const Json& line, cons
         continue;
       }
       const std::string name = input.size() > 1 && input[1].is_string() ? input[1].get<std::string>() : "";
-      const Json shape = input.size() > 2 ? input[2] : Json(), dtype = input.size() > 3 ? input[3] : Json();
+      const SortedJson shape = input.size() > 2 ? input[2] : SortedJson(),
+                       dtype = input.size() > 3 ? input[3] : SortedJson();
       if (!dtype.is_string() || dtype.get<std::string>().empty()) {
         nodes[i].inputs.push_back(-1);
         continue;
@@ -226,7 +227,7 @@ void place_sources(std::vector<TapeNode>& nodes) {
     }
 }
 
-int64_t step_in(const Json& object) {
+int64_t step_in(const SortedJson& object) {
   const auto step = object.find("step");
   return step != object.end() && step->is_number_integer() ? step->get<int64_t>() : -1;
 }
@@ -237,13 +238,13 @@ TapeGraph read_tape_file(const std::string& path) { return read_tape_text(read_t
 
 TapeGraph read_tape_text(const std::string& content, const std::string& path) {
   if (content.empty()) damaged(path, "the file is empty; lg.tape(loss):json() gives the text of a tape");
-  Json json;
+  SortedJson json;
   try {
-    json = parse_json<Json>(content, path);
-  } catch (const Json::exception& error) {
+    json = parse_json<SortedJson>(content, path);
+  } catch (const SortedJson::exception& error) {
     damaged(path, "not JSON, or cut off (", content.size(), " bytes): ", error.what());
   }
-  const Json* list = &json;
+  const SortedJson* list = &json;
   if (json.is_object() && json.contains("nodes")) list = &json["nodes"];
   if (!list->is_array())
     damaged(path, "not a tape: neither a list of nodes nor an object with \"nodes\" (got ", json.type_name(),
@@ -253,7 +254,7 @@ TapeGraph read_tape_text(const std::string& content, const std::string& path) {
   graph.title = path;
   graph.step = json.is_object() ? step_in(json) : -1;
   const bool is_line = (*list)[0].is_object() && (*list)[0].contains("in");
-  graph.nodes = is_line ? nodes_by_position(*list, json.is_object() ? json : Json::object(), path)
+  graph.nodes = is_line ? nodes_by_position(*list, json.is_object() ? json : SortedJson::object(), path)
                         : nodes_by_id(*list, path);
   graph.nodes = in_order(std::move(graph.nodes), path);
   place_sources(graph.nodes);
@@ -288,7 +289,7 @@ std::string RunTapes::damage() const {
 // of a damaged line is damaged too.
 bool RunTapes::read_line(const std::string& line, const std::string& where) {
   if (is_damaged(line)) return false;
-  Json json = read_json<Json>(line);
+  SortedJson json = read_json<SortedJson>(line);
   if (!json.is_object() || step_in(json) < 0) return false;
   const int64_t step = step_in(json);
   Kept kept;
@@ -321,7 +322,7 @@ std::string RunTapes::steps_text() const {
 TapeGraph RunTapes::tape(int64_t step) const { return graph_of(step, kept_.at(step)); }
 
 TapeGraph RunTapes::repeated_tape(int64_t step, const std::string& line) const {
-  return graph_of(step, {folder_, parse_json<Json>(line, folder_)});
+  return graph_of(step, {folder_, parse_json<SortedJson>(line, folder_)});
 }
 
 TapeGraph RunTapes::graph_of(int64_t step, const Kept& kept) const {
@@ -329,7 +330,7 @@ TapeGraph RunTapes::graph_of(int64_t step, const Kept& kept) const {
   if (line.contains("left_out"))
     damaged(where, "the tape of step ", step, " has ", line["left_out"].dump(),
             " nodes, more than a run's folder keeps; lg.tape(loss):json() gives all of them");
-  const Json& list = list_at(line, "nodes", where);
+  const SortedJson& list = list_at(line, "nodes", where);
   if (list.empty()) damaged(where, "the tape has no nodes");
   TapeGraph graph;
   graph.title = folder_;

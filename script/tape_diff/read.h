@@ -10,6 +10,8 @@
 
 namespace lunagrad {
 
+using SortedJson = nlohmann::json;  // its objects sort their keys
+
 TapeGraph read_tape_file(const std::string& path);
 // Reads the text of a tape file; `title` names the file in errors.
 TapeGraph read_tape_text(const std::string& content, const std::string& title);
@@ -29,13 +31,12 @@ class RunTapes {
   TapeGraph repeated_tape(int64_t step, const std::string& line) const;
 
  private:
-  using Json = nlohmann::json;
   bool read_line(const std::string& line, const std::string& where);  // false if the line is damaged
   void add_script(TapeGraph&) const;
 
   struct Kept {
     std::string where;  // "runs/a/tape.jsonl:3"
-    Json line;          // with its nodes, even if the file only refers to an earlier step's nodes
+    SortedJson line;    // with its nodes, even if the file only refers to an earlier step's nodes
   };
   TapeGraph graph_of(int64_t step, const Kept&) const;
   std::string folder_;

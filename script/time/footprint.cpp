@@ -114,7 +114,7 @@ class Walk {
 };
 
 // Calls no __tostring, which could fail.
-std::string key_text(lua_State* L, int index) {
+std::string key_text_at(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TSTRING && lua_type(L, index) != LUA_TNUMBER)
     return std::string("[") + luaL_typename(L, index) + "]";
   lua_pushvalue(L, index);  // lua_tostring would change a number that lua_next needs
@@ -157,7 +157,7 @@ class Naming {
       lua_pushboolean(L_, 1);
       lua_rawset(L_, seen_);
       for (lua_pushnil(L_); lua_next(L_, -2);) {
-        const std::string key = key_text(L_, -2);
+        const std::string key = key_text_at(L_, -2);
         if (!search(path == "_G" ? key : path + "." + key, depth + 1)) continue;
         lua_pop(L_, 1);
         break;
@@ -184,7 +184,7 @@ std::string undo_table(lua_State* L, int now, int was) {
     const bool same = lua_rawequal(L, -1, -2);
     lua_pop(L, 1);
     if (same) continue;
-    if (written.empty()) written = key_text(L, -2);
+    if (written.empty()) written = key_text_at(L, -2);
     lua_pushvalue(L, -2);
     lua_rawseti(L, fresh, lua_Integer(lua_rawlen(L, fresh)) + 1);
   }
@@ -200,7 +200,7 @@ std::string undo_table(lua_State* L, int now, int was) {
     const bool there = lua_rawget(L, now) != LUA_TNIL;
     lua_pop(L, 1);
     if (there) continue;
-    if (written.empty()) written = key_text(L, -2);
+    if (written.empty()) written = key_text_at(L, -2);
     lua_pushvalue(L, -2);
     lua_pushvalue(L, -2);
     lua_rawset(L, now);

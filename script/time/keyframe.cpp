@@ -170,7 +170,7 @@ class Reader {
 
 constexpr size_t kSum = sizeof(uint64_t);
 
-uint64_t number_at(std::string_view bytes, size_t at) {
+uint64_t read_number(std::string_view bytes, size_t at) {
   uint64_t number;
   std::memcpy(&number, bytes.data() + at, sizeof number);
   return number;
@@ -179,9 +179,9 @@ uint64_t number_at(std::string_view bytes, size_t at) {
 // The first tensor with a wrong checksum; "" when the damage is elsewhere.
 std::string damaged_tensor(std::string_view bytes, const std::string& path) {
   const size_t end = bytes.size() - 2 * kSum;
-  const uint64_t at = number_at(bytes, end);
+  const uint64_t at = read_number(bytes, end);
   if (at > end || end - at < kSum ||
-      number_at(bytes, end - kSum) != hash_of(bytes.data() + at, end - kSum - at))
+      read_number(bytes, end - kSum) != hash_of(bytes.data() + at, end - kSum - at))
     return {};
   Reader index(bytes.substr(at, end - kSum - at), path);
   for (auto count = index.get<uint64_t>(); count > 0; --count) {
@@ -223,12 +223,12 @@ Keyframe decode(std::string_view bytes, const std::string& path) {
   if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + 3 * kSum)
     fail_as(ErrorKind::file, path, ": a damaged keyframe: it is cut off, or of another version");
   const size_t end = bytes.size() - kSum;
-  const bool whole = number_at(bytes, end) == hash_of(bytes.data(), end);
+  const bool whole = read_number(bytes, end) == hash_of(bytes.data(), end);
   const std::string damaged = whole ? std::string() : damaged_tensor(bytes, path);
   if (!damaged.empty())
     fail_as(ErrorKind::file, path, ": a damaged keyframe: tensor '", damaged,
             "' is damaged: its checksum is another one");
-  const uint64_t index = number_at(bytes, end - kSum);
+  const uint64_t index = read_number(bytes, end - kSum);
   Reader reader(bytes.substr(kMagic.size(), whole ? index - kMagic.size() : 0), path);
   if (!whole) reader.complain(": its checksum is another one");
   Keyframe keyframe;

@@ -17,8 +17,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string file_in(const std::string& run_folder) { return run_folder + "/probes.jsonl"; }
 
 double number_in(const Json& value) {

@@ -37,7 +37,7 @@ void push_scope(lua_State* L) {
   lua_setmetatable(L, -2);
 }
 
-double number_at(lua_State* L, int index, int results) {
+double result_number(lua_State* L, int index, int results) {
   if (results != 1) fail("a number expected, got ", results, " values");
   if (lua_type(L, index) == LUA_TNUMBER) return lua_tonumber(L, index);
   const Tensor* const tensor = to_tensor(L, index);
@@ -64,7 +64,7 @@ int evaluate(lua_State* L) {
   const std::string written = undo_changes(L, request.script, 1);
   if (!written.empty()) fail("a probe only looks, and this one writes to '", written, "'");
   if (!ok) return lua_error(L);
-  request.value = number_at(L, 2, results);
+  request.value = result_number(L, 2, results);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/core/trace.h"
+#include "script/view/json.h"
 
 namespace lunagrad {
 namespace {
@@ -29,8 +30,6 @@ void add_rows(std::vector<ProfileRow>& all, const std::vector<ProfileRow>& more)
     sum.fallbacks += row.fallbacks;
   }
 }
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kMicrosecond = 1e3;
 constexpr int kProcess = 1;

@@ -2,6 +2,8 @@
 // A line of a script. A plain value; any thread may hold a copy.
 #include <string>
 
+#include "runtime/core/trace.h"
+
 namespace lunagrad {
 
 struct SourcePlace {
@@ -9,5 +11,7 @@ struct SourcePlace {
   int line = 0;  // from 1; 0: unknown
   bool operator==(const SourcePlace&) const = default;
 };
+
+inline SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
 }  // namespace lunagrad

@@ -3,11 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/path_text.h"
+#include "script/view/json.h"
 
 namespace lunagrad {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json operands_json(const std::vector<OperandInfo>& operands) {
   Json list = Json::array();

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 using Values = DriveScript::Values;
 using Functions = std::map<std::string, DriveScript::Function>;
 
-constexpr double kPatience = 60;
+constexpr double kWaitPatience = 60;
 constexpr size_t kMostShown = 20;
 
 template <class T>
@@ -153,7 +153,7 @@ DriveScript::Poll Drive::played() const {
 
 void Drive::add_checks(Functions& all) {
   all["wait"] = [this](const Values& values) -> Poll {
-    const double patience = values.size() > 2 ? number_argument(values, 2) : kPatience;
+    const double patience = values.size() > 2 ? number_argument(values, 2) : kWaitPatience;
     return [this, wanted = target(values), patience, until = from_now(patience)]() -> std::optional<Values> {
       if (find(wanted)) return Values();
       if (Clock::now() < until) return std::nullopt;

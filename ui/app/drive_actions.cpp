@@ -8,20 +8,19 @@
 namespace lunagrad {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Poll = DriveScript::Poll;
 
 // How long to wait for an action that is not possible yet, and for a run that does not move.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kActionPatience{60};
 
 // Waits until the action is possible, does it, and waits one more frame so that its effect is visible.
 Poll play(Actions& actions, const Action& action, const ActionValues& values) {
-  return [&actions, action, values, until = Clock::now() + kPatience,
+  return [&actions, action, values, until = std::chrono::steady_clock::now() + kActionPatience,
           done = false]() mutable -> std::optional<DriveScript::Values> {
     if (done) return DriveScript::Values();
     const ActionArguments given(action.name, values);
     if (const std::string why = action.lacks ? action.lacks(given) : ""; !why.empty()) {
-      if (Clock::now() < until) return std::nullopt;
+      if (std::chrono::steady_clock::now() < until) return std::nullopt;
       given.refuse(why);
     }
     actions.perform(action.name, values);
@@ -71,12 +70,13 @@ Poll reach(const Actions& actions, const ActionValues& values) {
   const std::string name = "reach";
   return [&actions, wanted = wanted_by({name, values}), call = call_as_lua(name, values),
           last = Actions::Moment(),
-          until = Clock::now() + kPatience]() mutable -> std::optional<DriveScript::Values> {
+          until = std::chrono::steady_clock::now() +
+                  kActionPatience]() mutable -> std::optional<DriveScript::Values> {
     const Actions::Moment now = actions.moment();
     if (reached(now, wanted)) return DriveScript::Values();
-    if (now != last) until = Clock::now() + kPatience;
+    if (now != last) until = std::chrono::steady_clock::now() + kActionPatience;
     last = now;
-    if (Clock::now() < until) return std::nullopt;
+    if (std::chrono::steady_clock::now() < until) return std::nullopt;
     fail(call, ": the run does not get there: it is ", as_text(now));
   };
 }

@@ -11,9 +11,9 @@
 namespace lunagrad {
 namespace {
 
-enum Kind { kUnknown, kEqual, kFollows, kMoved, kChanged, kAdded };
+enum class DiffKind { unknown, equal, follows, moved, changed, added };
 
-constexpr std::array<MarkKind, 6> kKinds = {
+constexpr std::array<MarkKind, 6> kDiffKinds = {
     {{"same, values not known", "-", [] { return theme().faint; }, false},
      {"equal", "=", [] { return theme().good; }, false},
      {"moved, follows", "~", [] { return theme().accent; }, false},
@@ -25,17 +25,17 @@ bool is_move(const TapeFinding& finding) {
   return finding.kind == TapeFinding::Kind::value || finding.kind == TapeFinding::Kind::gradient;
 }
 
-Kind kind_of(const TapePair& pair) {
-  if (pair.a < 0) return kAdded;
+DiffKind diff_kind(const TapePair& pair) {
+  if (pair.a < 0) return DiffKind::added;
   for (const TapeChange& change : pair.changes)
-    if (change.counts) return kChanged;
+    if (change.counts) return DiffKind::changed;
   for (const TapeMove* const move : {&pair.value, &pair.gradient})
-    if (move->moved && !move->follows) return kMoved;
-  if (pair.value.moved || pair.gradient.moved) return kFollows;
-  return pair.value.known || pair.gradient.known ? kEqual : kUnknown;
+    if (move->moved && !move->follows) return DiffKind::moved;
+  if (pair.value.moved || pair.gradient.moved) return DiffKind::follows;
+  return pair.value.known || pair.gradient.known ? DiffKind::equal : DiffKind::unknown;
 }
 
-std::string note_of(const TapePair& pair) {
+std::string diff_note(const TapePair& pair) {
   for (const TapeChange& change : pair.changes)
     if (change.counts) return change.what + " changed";
   const double most =
@@ -51,12 +51,12 @@ NodeMarks diff_marks(const TapeSnapshot& tape, const TapeDiff& diff) {
     if (const int b = diff.pairs[p].b; b >= 0 && diff.b.nodes[size_t(b)].id >= 0)
       pair_of[diff.b.nodes[size_t(b)].id] = p;
   NodeMarks marks;
-  marks.kinds = kKinds;
+  marks.kinds = kDiffKinds;
   marks.number = next_marks_number();
   for (const NodeInfo& node : tape.nodes) {
     const auto found = pair_of.find(int64_t(node.id));
-    marks.of.push_back(found == pair_of.end() ? -1 : int(kind_of(diff.pairs[found->second])));
-    marks.notes.push_back(found == pair_of.end() ? "" : note_of(diff.pairs[found->second]));
+    marks.of.push_back(found == pair_of.end() ? -1 : int(diff_kind(diff.pairs[found->second])));
+    marks.notes.push_back(found == pair_of.end() ? "" : diff_note(diff.pairs[found->second]));
   }
   return marks;
 }

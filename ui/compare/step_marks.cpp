@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <unordered_map>
 
 #include "runtime/core/error.h"
@@ -11,9 +12,9 @@
 namespace lunagrad {
 namespace {
 
-enum Kind { kEqual, kRounding, kNotCompared, kInherits, kWrong };
+enum class StepKind { equal, rounding, not_compared, inherits, wrong };
 
-constexpr std::array<MarkKind, 5> kKinds = {
+constexpr std::array<MarkKind, 5> kStepKinds = {
     {{"equal", "=", [] { return theme().good; }, false},
      {"within rounding", "~", [] { return theme().accent; }, false},
      {"not compared", "?", [] { return theme().faint; }, false},
@@ -30,18 +31,18 @@ bool any_wrong(const std::vector<const ComparedNode*>& rows) {
                      [](const ComparedNode* row) { return row->verdict == Verdict::wrong; });
 }
 
-Kind kind_of(const ComparedNode& row, bool reads_wrong) {
-  if (row.verdict == Verdict::wrong) return kWrong;
-  if (row.verdict == Verdict::not_compared) return kNotCompared;
-  Kind kind = kEqual;
+StepKind step_kind(const ComparedNode& row, bool reads_wrong) {
+  if (row.verdict == Verdict::wrong) return StepKind::wrong;
+  if (row.verdict == Verdict::not_compared) return StepKind::not_compared;
+  StepKind kind = StepKind::equal;
   for (const TensorError& tensor : row.tensors) {
-    if (tensor.error > 0 || tensor.inherited > 0) kind = std::max(kind, kRounding);
-    if (reads_wrong && tensor.inherited > tensor.allowed) kind = kInherits;
+    if (tensor.error > 0 || tensor.inherited > 0) kind = std::max(kind, StepKind::rounding);
+    if (reads_wrong && tensor.inherited > tensor.allowed) kind = StepKind::inherits;
   }
   return kind;
 }
 
-std::string note_of(const Rows& rows) {
+std::string step_note(const Rows& rows) {
   double most = -1;
   for (const auto* side : {&rows.forward, &rows.backward})
     for (const ComparedNode* const row : *side) {
@@ -51,6 +52,10 @@ std::string note_of(const Rows& rows) {
     }
   return most < 0 ? "" : "off by " + error_figure(most);
 }
+
+// "scalar" without dimensions. Given as a span: the overload for vectors, of script/tape_diff/graph.h, says
+// "[]".
+std::string shape_of(const TensorError& tensor) { return shape_text(std::span<const int64_t>(tensor.shape)); }
 
 }  // namespace
 
@@ -76,16 +81,16 @@ NodeMarks step_marks(const TapeSnapshot& tape, const StepComparison& comparison)
         gradients[maker->second] = true;
   }
   NodeMarks marks;
-  marks.kinds = kKinds;
+  marks.kinds = kStepKinds;
   marks.number = next_marks_number();
   for (size_t i = 0; i < count; ++i) {
     int kind = -1;
     for (const ComparedNode* const row : rows[i].forward)
-      kind = std::max(kind, int(kind_of(*row, values[i])));
+      kind = std::max(kind, int(step_kind(*row, values[i])));
     for (const ComparedNode* const row : rows[i].backward)
-      kind = std::max(kind, int(kind_of(*row, gradients[i])));
+      kind = std::max(kind, int(step_kind(*row, gradients[i])));
     marks.of.push_back(kind);
-    marks.notes.push_back(note_of(rows[i]));
+    marks.notes.push_back(step_note(rows[i]));
   }
   return marks;
 }
@@ -116,11 +121,10 @@ std::vector<std::pair<std::string, std::string>> compared_rows(const StepCompari
     if (row.verdict == Verdict::not_compared || !worst) {
       words = "not compared";
     } else if (only_inherits(row)) {
-      words =
-          text(worst->name, ' ', shape_text(worst->shape), "\ninherited ", error_figure(worst->inherited));
+      words = text(worst->name, ' ', shape_of(*worst), "\ninherited ", error_figure(worst->inherited));
     } else {
       words = text(row.verdict == Verdict::wrong ? "wrong by itself: " : "right: ", worst->name, ' ',
-                   shape_text(worst->shape), "\noff by ", error_figure(worst->error), "\nrounding allows ",
+                   shape_of(*worst), "\noff by ", error_figure(worst->error), "\nrounding allows ",
                    error_figure(worst->allowed), "\ninherited ", error_figure(inherited_error(row)));
     }
     if (!row.note.empty()) words += (row.verdict == Verdict::not_compared ? ": " : "\n") + row.note;

@@ -94,7 +94,7 @@ class Svg {
   std::string out_;
 };
 
-void draw_not_finite(Svg& svg, const PlotLine& line, const PlotFrame& frame) {
+void write_not_finite(Svg& svg, const PlotLine& line, const PlotFrame& frame) {
   float last = -INFINITY;
   for (const size_t i : line.raw->not_finite()) {
     const double x = line.raw->x(i), y = line.raw->odd(i);
@@ -233,7 +233,7 @@ std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& a
         trace(*line.smooth, frame, [&](const std::vector<ImVec2>& points) {
           svg.path(points, hex_color(line.color), 2, 1, line.dash);
         });
-    for (const PlotLine& line : chart.lines) draw_not_finite(svg, line, frame);
+    for (const PlotLine& line : chart.lines) write_not_finite(svg, line, frame);
     for (const PlotMark& mark : chart.marks) {
       if (!frame.x.shows(mark.x) || mark.x < frame.x0 || mark.x > frame.x1) continue;
       const float x = frame.px(mark.x);

@@ -8,6 +8,7 @@
 #include "script/meta/help.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
+#include "ui/editor/definition.h"
 #include "ui/text/lua_highlight.h"
 
 namespace lunagrad {
@@ -15,8 +16,6 @@ namespace {
 
 constexpr int kWordLines = 20000;  // lines of the text that are searched for names
 constexpr size_t kMostProposals = 500;
-
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // Splits a line at commas, without spaces around the pieces.
 std::vector<std::string> split(std::string_view text) {

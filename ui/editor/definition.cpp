@@ -88,8 +88,6 @@ class Search {
   Found found_;
 };
 
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 }  // namespace
 
 std::string name_at(const TextBuffer& buffer, TextPosition caret) {

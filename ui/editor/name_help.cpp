@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "ui/editor/definition.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -12,7 +13,6 @@ bool follows_name(const TextBuffer& buffer) {
   const TextPosition caret = buffer.caret();
   const std::string before = buffer.line(caret.line).substr(0, size_t(caret.column));
   if (before.find("--") != before.npos) return false;
-  const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   size_t letters = 0;
   while (letters < before.size() && in_name(before[before.size() - 1 - letters])) ++letters;
   if (letters >= 2) return !std::isdigit(static_cast<unsigned char>(before[before.size() - letters]));

@@ -1,11 +1,8 @@
 #include "ui/inspect/batch_probe.h"
 
+#include "ui/inspect/request_interval.h"
+
 namespace lunagrad {
-namespace {
-
-constexpr auto kInterval = std::chrono::milliseconds(250);
-
-}  // namespace
 
 void BatchProbe::watch(SessionInspection& session, int64_t moment, bool running,
                        const std::function<void()>& wake) {
@@ -14,7 +11,7 @@ void BatchProbe::watch(SessionInspection& session, int64_t moment, bool running,
     if (answer_->awaited) return;
     const bool changed =
         moment != moment_ || running != running_ || !answer_->view || !answer_->view->available;
-    if (!changed || Clock::now() - asked_at_ < kInterval) return;
+    if (!changed || Clock::now() - asked_at_ < kRequestInterval) return;
     answer_->awaited = true;
   }
   moment_ = moment;

@@ -1,11 +1,10 @@
 #include "ui/inspect/value_probe.h"
 
 #include "ui/base/redraw.h"
+#include "ui/inspect/request_interval.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr auto kInterval = std::chrono::milliseconds(250);  // between requests while the script runs
 
 bool same_slice(const SliceQuery& a, const SliceQuery& b) {
   return a.row_dim == b.row_dim && a.column_dim == b.column_dim && a.at == b.at && a.wrap == b.wrap &&
@@ -91,8 +90,8 @@ bool ValueProbe::watch(SessionInspection& session, int place, const TensorPlace&
     const auto shown = side.slice.get();
     const bool waiting = side.slice.waiting() || (shown && shown->statistics_follow);
     if (running && side.place && same_look(side.look, look) &&
-        (waiting || Clock::now() - asked_at_ < kInterval)) {
-      draw_again_in(std::chrono::duration<double>(kInterval).count());
+        (waiting || Clock::now() - asked_at_ < kRequestInterval)) {
+      draw_again_in(std::chrono::duration<double>(kRequestInterval).count());
       continue;
     }
     asked |= ask(session, side, its, look);

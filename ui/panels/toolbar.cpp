@@ -170,7 +170,7 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
       "a run, saving the script does it.");
 }
 
-void draw_not_finite(Workbench& bench, float width) {
+void draw_not_finite_warning(Workbench& bench, float width) {
   const NotFiniteNote note = *bench.journal().not_finite();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
@@ -416,7 +416,7 @@ void Toolbar::draw(Workbench& bench) {
       // A narrow window shows the beginning of the text; the popup has all of it.
       const float whole = ImGui::CalcTextSize(note->headline.c_str()).x + em(1.4f);
       const float wide = std::min({whole, em(26), std::max(room * 0.3f, em(11))});
-      pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite(bench, wide); }});
+      pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite_warning(bench, wide); }});
     }
     if (const std::string limits = limits_label(limited_options(bench)); !limits.empty()) {
       const float wide = ImGui::CalcTextSize(limits.c_str()).x + em(1.2f);

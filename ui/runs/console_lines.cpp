@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-std::string lower(std::string text) {
+std::string lower_text(std::string text) {
   for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
@@ -30,7 +30,7 @@ void ConsoleLines::start_over() {
 }
 
 void ConsoleLines::set_filter(const std::string& text, uint32_t kinds) {
-  const std::string wanted = lower(text);
+  const std::string wanted = lower_text(text);
   if (wanted == text_ && kinds == kinds_) return;
   text_ = wanted;
   kinds_ = kinds;
@@ -44,7 +44,7 @@ void ConsoleLines::toggle(uint64_t message) {
 
 bool ConsoleLines::passes(const ConsoleLine& line) const {
   return (kinds_ >> int(line.kind) & 1) &&
-         (text_.empty() || lower(line.text).find(text_) != std::string::npos);
+         (text_.empty() || lower_text(line.text).find(text_) != std::string::npos);
 }
 
 void ConsoleLines::update(const Journal& journal) {

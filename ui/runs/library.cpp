@@ -15,43 +15,46 @@
 
 namespace lunagrad {
 namespace fs = std::filesystem;
+
+// Members of RunLibrary::Reader, which is not in the anonymous namespace, have these types.
+
+// Modification time and length of a file; zeros if there is no file.
+struct RunFileStamp {
+  int64_t changed = 0, size = 0;
+  bool operator==(const RunFileStamp&) const = default;
+};
+
+struct RunFileStamps {
+  RunFileStamp metrics, config, star, note;
+  bool operator==(const RunFileStamps&) const = default;
+};
+
+// The number of a run's events that have a mark already.
+struct MarkedEvents {
+  size_t changes = 0, reloads = 0, checkpoints = 0;
+};
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Modification time and length of a file; zeros if there is no file.
-struct Stamp {
-  int64_t changed = 0, size = 0;
-  bool operator==(const Stamp&) const = default;
-};
-
-Stamp stamp_of(const std::string& path) {
+RunFileStamp stamp_of(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return {};
   return {int64_t(found.st_mtim.tv_sec) * 1000000000 + found.st_mtim.tv_nsec, int64_t(found.st_size) + 1};
 }
 
-struct Stamps {
-  Stamp metrics, config, star, note;
-  bool operator==(const Stamps&) const = default;
-};
-
-Stamps stamps_of(const std::string& folder) {
+RunFileStamps stamps_of(const std::string& folder) {
   return {stamp_of(folder + "/metrics.jsonl"), stamp_of(folder + "/config.json"), stamp_of(folder + "/star"),
           stamp_of(folder + "/note.txt")};
 }
 
-bool just_changed(const Stamp& stamp) {
+bool just_changed(const RunFileStamp& stamp) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() - stamp.changed < 30'000'000'000;
 }
 
-// The number of a run's events that have a mark already.
-struct Marked {
-  size_t changes = 0, reloads = 0, checkpoints = 0;
-};
-
-void add_marks(const RunRecord& run, Marked& done, std::vector<RunMark>& marks) {
+void add_marks(const RunRecord& run, MarkedEvents& done, std::vector<RunMark>& marks) {
   // Rows have times, marks only steps: takes the time of the first row at or after the mark's step.
   const std::vector<MetricPoint>* longest = nullptr;
   for (const auto& [name, points] : run.metrics)
@@ -122,7 +125,7 @@ class RunLibrary::Reader {
     for (const std::string& path : paths) {
       auto before = known_.extract(path);
       Known known = before.empty() ? Known{} : std::move(before.mapped());
-      const Stamps stamps = stamps_of(path);
+      const RunFileStamps stamps = stamps_of(path);
       // A run that was being written becomes unfinished when no more data arrives.
       const bool alive = just_changed(stamps.metrics);
       if (before.empty() || known.stamps != stamps || (known.summary.outcome == "running" && !alive)) {
@@ -143,7 +146,7 @@ class RunLibrary::Reader {
   News follow(const std::string& folder, double smoothing) {
     News news;
     Followed& run = followed_[folder];
-    const Stamps stamps = stamps_of(folder);
+    const RunFileStamps stamps = stamps_of(folder);
     if ((run.follower || run.failed) && stamps == run.stamps) return news;
     run.stamps = stamps;
     run.failed = false;
@@ -204,20 +207,20 @@ class RunLibrary::Reader {
 
  private:
   struct Known {
-    Stamps stamps;
+    RunFileStamps stamps;
     RunSummary summary;
     std::unique_ptr<RunFollower> follower;  // set while the run is being written: reads only new data
     int64_t voided = 0;
     std::map<std::string, RunSummary::Values> values;  // values of the points that the follower has dropped
   };
   struct Followed {
-    Stamps stamps;
+    RunFileStamps stamps;
     std::unique_ptr<RunFollower> follower;
     bool failed = false;         // true until the run's files change
     bool sent = false;           // all points so far were sent
     std::set<std::string> last;  // the metrics whose last point the follower still holds
     std::vector<RunMark> marks;
-    Marked marked;
+    MarkedEvents marked;
     int64_t voided = 0;
   };
 

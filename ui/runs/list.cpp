@@ -12,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-std::string lower(std::string text) {
+std::string lower_ascii(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   return text;
@@ -31,7 +31,7 @@ Key key_of(const RunSummary& run, const std::string& difference, const RunOrder&
     case RunColumn::star:
       return {run.starred ? 1.0 : 0.0, {}};
     case RunColumn::name:
-      return {0, lower(run.name)};
+      return {0, lower_ascii(run.name)};
     case RunColumn::started:
       return {run.started.empty() ? NAN : 0, run.started};
     case RunColumn::outcome:
@@ -45,9 +45,9 @@ Key key_of(const RunSummary& run, const std::string& difference, const RunOrder&
     case RunColumn::seconds:
       return {run.problem.empty() ? run.seconds : NAN, {}};
     case RunColumn::differences:
-      return {difference.empty() ? NAN : 0, lower(difference)};
+      return {difference.empty() ? NAN : 0, lower_ascii(difference)};
     case RunColumn::note:
-      return {run.note.empty() ? NAN : 0, lower(run.note)};
+      return {run.note.empty() ? NAN : 0, lower_ascii(run.note)};
   }
   return {};
 }
@@ -97,7 +97,7 @@ std::vector<std::string> metric_names(const std::vector<RunSummary>& runs) {
   std::vector<std::string> names;
   for (const auto& [name, count] : counted) names.push_back(name);
   const auto rank = [&](const std::string& name) {
-    const std::string plain = lower(name);
+    const std::string plain = lower_ascii(name);
     return plain == "loss" ? 0 : contains(plain, "loss") ? 1 : 2;
   };
   std::stable_sort(names.begin(), names.end(),
@@ -106,7 +106,7 @@ std::vector<std::string> metric_names(const std::vector<RunSummary>& runs) {
 }
 
 bool higher_is_better(const std::string& metric) {
-  const std::string name = lower(metric);
+  const std::string name = lower_ascii(metric);
   for (const char* part :
        {"acc", "reward", "score", "f1", "auc", "iou", "bleu", "psnr", "r2", "precision", "recall"})
     if (contains(name, part)) return true;
@@ -155,7 +155,7 @@ std::vector<std::string> differences(const std::vector<RunSummary>& runs) {
 std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vector<std::string>& differences,
                             const RunOrder& order) {
   std::vector<std::string> words;
-  std::istringstream filter(lower(order.filter));
+  std::istringstream filter(lower_ascii(order.filter));
   for (std::string word; filter >> word;) words.push_back(word);
   std::vector<size_t> shown;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -164,7 +164,7 @@ std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vect
     std::string line;
     for (const std::string& text :
          {run.name, run.started, run.outcome, run.problem, run.script, differences[i], run.note})
-      line += lower(text) + "\n";
+      line += lower_ascii(text) + "\n";
     if (run.starred) line += "starred";
     if (std::all_of(words.begin(), words.end(),
                     [&](const std::string& word) { return contains(line, word.c_str()); }))

@@ -14,8 +14,6 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-using Item = TapeTree::Item;
-
 CanvasNode node_label(const NodeInfo& node, const std::string& module_path) {
   CanvasNode shown;
   const OpFamily family = op_family(node.op);
@@ -30,7 +28,7 @@ CanvasNode node_label(const NodeInfo& node, const std::string& module_path) {
   return shown;
 }
 
-std::string counted(size_t count, const char* noun) {
+std::string count_with_noun(size_t count, const char* noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
 }
 
@@ -41,9 +39,10 @@ CanvasNode group_label(const TapeTree::Group& group) {
   shown.title = group.name;
   if (group.repeats > 0) {
     shown.title += " ×" + std::to_string(group.repeats);
-    shown.line = std::to_string(group.repeats) + " × " + counted(group.node_count / group.repeats, "node");
+    shown.line =
+        std::to_string(group.repeats) + " × " + count_with_noun(group.node_count / group.repeats, "node");
   } else {
-    shown.line = counted(group.node_count, "node");
+    shown.line = count_with_noun(group.node_count, "node");
   }
   return shown;
 }
@@ -105,7 +104,7 @@ class Composer {
                      : parent >= 0 && shown_in_[size_t(parent)] != kNone ? shown_in_[size_t(parent)]
                                                                          : g;
       if (!open_[g]) continue;
-      for (const Item& item : tree_.groups[g].items) {
+      for (const TapeTree::Item& item : tree_.groups[g].items) {
         const Place place{g, uint32_t(levels_[g].graph.boxes.size())};
         if (item.is_group) place_of_group_[item.index] = place;
         levels_[g].graph.boxes.emplace_back();

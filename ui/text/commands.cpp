@@ -21,7 +21,7 @@ int indent_of(const std::string& line) { return int(std::min(line.find_first_not
 bool blank(const std::string& line) { return size_t(indent_of(line)) == line.size(); }
 
 // The lines that a line command applies to. The last line is excluded if the selection ends at its start.
-std::pair<int, int> lines_of(const TextBuffer& buffer) {
+std::pair<int, int> selected_lines(const TextBuffer& buffer) {
   const TextRange range = buffer.selection();
   const bool ends_before = range.end.line > range.begin.line && range.end.column == 0;
   return {range.begin.line, range.end.line - ends_before};
@@ -216,7 +216,7 @@ void indent(TextBuffer& buffer) {
     return buffer.type(
         std::string(size_t(width - screen_column(buffer.line(caret.line), caret.column) % width), ' '));
   }
-  const auto [first, last] = lines_of(buffer);
+  const auto [first, last] = selected_lines(buffer);
   const TextPosition anchor = buffer.anchor(), caret = buffer.caret();
   for (int i = first; i <= last; ++i)
     if (!buffer.line(i).empty()) buffer.replace({{i, 0}, {i, 0}}, unit);
@@ -231,7 +231,7 @@ void indent(TextBuffer& buffer) {
 void unindent(TextBuffer& buffer) {
   const TextBuffer::Step step(buffer);
   const auto width = int(buffer.indent_unit().size());
-  const auto [first, last] = lines_of(buffer);
+  const auto [first, last] = selected_lines(buffer);
   for (int i = first; i <= last; ++i) {
     const std::string& line = buffer.line(i);
     if (line.starts_with('\t')) {
@@ -246,7 +246,7 @@ void unindent(TextBuffer& buffer) {
 
 void toggle_comment(TextBuffer& buffer) {
   const TextBuffer::Step step(buffer);
-  const auto [first, last] = lines_of(buffer);
+  const auto [first, last] = selected_lines(buffer);
   int least = INT32_MAX;
   bool all = true, any = false;
   for (int i = first; i <= last; ++i) {
@@ -286,7 +286,7 @@ void duplicate(TextBuffer& buffer) {
 }
 
 void move_lines(TextBuffer& buffer, int by) {
-  const auto [first, last] = lines_of(buffer);
+  const auto [first, last] = selected_lines(buffer);
   if (first + by < 0 || last + by >= buffer.line_count()) return;
   const TextPosition anchor = buffer.anchor(), caret = buffer.caret();
   const TextBuffer::Step step(buffer);
@@ -300,7 +300,7 @@ void move_lines(TextBuffer& buffer, int by) {
 }
 
 void delete_lines(TextBuffer& buffer) {
-  const auto [first, last] = lines_of(buffer);
+  const auto [first, last] = selected_lines(buffer);
   TextRange range{{first, 0}, {last + 1, 0}};
   if (last + 1 == buffer.line_count()) {
     range.end = buffer.end();

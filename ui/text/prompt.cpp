@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostLines = 8;  // lines visible at the same time
 constexpr size_t kMostOffers = 10;
 
-int lines_of(const std::string& text) { return 1 + int(std::count(text.begin(), text.end(), '\n')); }
+int count_lines(const std::string& text) { return 1 + int(std::count(text.begin(), text.end(), '\n')); }
 
 // The name that ends at the cursor, without the part up to its last . or :
 std::string name_at_end(const std::string& text) {
@@ -74,7 +74,7 @@ void EntryHistory::take_text(const std::string& text) {
 
 float Prompt::height() const {
   const float line = ImGui::GetTextLineHeight() + 1;
-  return float(std::min(lines_of(text_), kMostLines)) * line + 2 * ImGui::GetStyle().FramePadding.y + 2;
+  return float(std::min(count_lines(text_), kMostLines)) * line + 2 * ImGui::GetStyle().FramePadding.y + 2;
 }
 
 void Prompt::offer(const std::string& before, std::vector<std::string> names) {

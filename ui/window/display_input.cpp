@@ -1,6 +1,5 @@
 #include "ui/window/display_input.h"
 
-#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <imgui.h>
 
@@ -8,12 +7,12 @@
 #include <iterator>
 #include <utility>
 
+#include "ui/window/glfw.h"
 #include "ui/window/input.h"
 
 namespace lunagrad {
 namespace {
 
-using Kind = InputEvent::Kind;
 constexpr float kNowhere = -1e6f;
 
 int modifier_bit(int key) {
@@ -39,7 +38,7 @@ int modifier_bit(int key) {
 InputEvent key_event(int key, bool down, int modifiers) {
   const int own = modifier_bit(key);
   InputEvent event;
-  event.kind = Kind::key;
+  event.kind = InputKind::key;
   event.code = key;
   event.down = down;
   event.modifiers = down ? modifiers | own : modifiers & ~own;
@@ -62,7 +61,7 @@ DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
   });
   glfwSetMouseButtonCallback(window, [](GLFWwindow*, int button, int action, int modifiers) {
     InputEvent event;
-    event.kind = Kind::button;
+    event.kind = InputKind::button;
     event.code = button;
     event.down = action == GLFW_PRESS;
     event.modifiers = modifiers;
@@ -70,7 +69,7 @@ DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
   });
   glfwSetScrollCallback(window, [](GLFWwindow*, double x, double y) {
     InputEvent event;
-    event.kind = Kind::wheel;
+    event.kind = InputKind::wheel;
     event.x = float(x);
     event.y = float(y);
     current->note(event);
@@ -81,13 +80,13 @@ DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
   });
   glfwSetCharCallback(window, [](GLFWwindow*, unsigned character) {
     InputEvent event;
-    event.kind = Kind::text;
+    event.kind = InputKind::text;
     event.character = character;
     current->note(event);
   });
   glfwSetWindowFocusCallback(window, [](GLFWwindow*, int focused) {
     InputEvent event;
-    event.kind = Kind::focus;
+    event.kind = InputKind::focus;
     event.down = focused == GLFW_TRUE;
     current->note(event);
   });
@@ -97,7 +96,7 @@ DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
     current->arrived_ = true;
     if (entered) return;  // a move event with the position follows
     InputEvent event;
-    event.kind = Kind::leave;
+    event.kind = InputKind::leave;
     current->note(event);
   });
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow*, int, int) { current->arrived_ = true; });
@@ -128,31 +127,31 @@ void DisplayInput::note(const InputEvent& event) {
 }
 
 void DisplayInput::play(const InputEvent& event) {
-  if (event.kind == Kind::key || event.kind == Kind::button)
+  if (event.kind == InputKind::key || event.kind == InputKind::button)
     play_modifier_state(event.modifiers & GLFW_MOD_CONTROL, event.modifiers & GLFW_MOD_SHIFT,
                         event.modifiers & GLFW_MOD_ALT, event.modifiers & GLFW_MOD_SUPER);
   switch (event.kind) {
-    case Kind::move:
+    case InputKind::move:
       x_ = event.x;
       y_ = event.y;
       break;
-    case Kind::leave:  // a drag continues outside the window
+    case InputKind::leave:  // a drag continues outside the window
       if (std::none_of(std::begin(down_), std::end(down_), [](bool down) { return down; }))
         x_ = y_ = kNowhere;
       break;
-    case Kind::button:
+    case InputKind::button:
       down_[event.code] = event.down;
       break;
-    case Kind::wheel:
+    case InputKind::wheel:
       play_wheel(event.y, event.x);
       break;
-    case Kind::key:
+    case InputKind::key:
       play_key(event.code, event.down);
       break;
-    case Kind::text:
+    case InputKind::text:
       ImGui::GetIO().AddInputCharacter(event.character);
       break;
-    case Kind::focus:
+    case InputKind::focus:
       ImGui::GetIO().AddFocusEvent(event.down);
       break;
   }

@@ -1,6 +1,6 @@
 #include "ui/window/input.h"
 
-#include <GLFW/glfw3.h>
+#include "ui/window/glfw.h"
 
 #if IMGUI_VERSION_NUM >= 18700
 

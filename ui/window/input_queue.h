@@ -17,6 +17,7 @@ struct InputEvent {
   int modifiers = 0;         // for a button or key: modifiers held after the event, as GLFW's bits
   bool is_modifier = false;  // the key is Ctrl, Shift, Alt or Super
 };
+using InputKind = InputEvent::Kind;
 
 class InputQueue {
  public:

@@ -1,7 +1,5 @@
 #include "ui/window/presenter.h"
 
-#define GLFW_INCLUDE_VULKAN
-#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_vulkan.h>
 #include <imgui.h>
 
@@ -13,7 +11,9 @@
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/window/draw_threads.h"
+#include "ui/window/glfw.h"
 #include "ui/window/texture_store.h"
+#include "ui/window/vulkan_result.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -22,15 +22,13 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #include <stb/stb_image_write.h>
 #pragma GCC diagnostic pop
+#undef STB_IMAGE_WRITE_IMPLEMENTATION
+#undef STB_IMAGE_WRITE_STATIC
 
 namespace lunagrad {
 namespace {
 
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
-
-void check(VkResult result, const char* what) {
-  if (result < 0) fail_as(ErrorKind::device, what, " failed (VkResult ", int(result), ")");
-}
 
 void check_imgui(VkResult result) { check(result, "drawing the window"); }
 

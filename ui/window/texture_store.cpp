@@ -8,15 +8,12 @@
 #include "runtime/core/error.h"
 #include "texture.frag.h"
 #include "texture.vert.h"
+#include "ui/window/vulkan_result.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr uint64_t kFramesInFlight = 3;
-
-void check(VkResult result, const char* what) {
-  if (result < 0) fail_as(ErrorKind::device, what, " failed (VkResult ", int(result), ")");
-}
 
 VkImageMemoryBarrier becomes(VkImage image, VkImageLayout before, VkImageLayout after, VkAccessFlags wrote,
                              VkAccessFlags reads) {

@@ -122,6 +122,8 @@ constexpr ImWchar kNames[] = {0x20, 0x7e, 0xd7, 0xd7, 0x2026, 0x2026, 0};
 // Heights of texts in zoomed drawings, in pixels.
 constexpr float kLabels[] = {6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 23, 26, 30};
 constexpr ImWchar kSymbols[] = {LUNAGRAD_SYMBOLS, 0};
+#undef LUNAGRAD_SYMBOLS
+#undef LUNAGRAD_WORDS
 
 ImFont* load_font(const Face& face, float pixels, const ImWchar* ranges, bool into_last = false) {
   ImFontConfig config;

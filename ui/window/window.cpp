@@ -1,6 +1,5 @@
 #include "ui/window/window.h"
 
-#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_vulkan.h>
 #include <dlfcn.h>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 
 #include "runtime/core/error.h"
+#include "ui/window/glfw.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

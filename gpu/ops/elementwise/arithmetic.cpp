@@ -9,28 +9,27 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct PushConstants {
+struct IsclosePushConstants {
   uint64_t result, operand[2];
   double rtol, atol;
   uint32_t count, padding;
 };
-static_assert(sizeof(PushConstants) <= kPushConstantBytes);
+static_assert(sizeof(IsclosePushConstants) <= kPushConstantBytes);
 
-bool supports(const Call& call) {
+bool supports_isclose(const Call& call) {
   const auto is = [&](auto&& holds) {
     return std::any_of(call.in.begin(), call.in.end(),
                        [&](const Tensor& x) { return !x.is_number() && holds(x.dtype()); });
   };
   return is(is_integral) && !is([](DType type) { return type == DType::f64; }) && indexable(call.output());
 }
-bool always(const Call&) { return true; }
 
 void run_isclose(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor& out = call.output();
   Operands dense;  // must live until the launch is recorded
   Launch launch(recorder);
-  PushConstants push{};
+  IsclosePushConstants push{};
   uint32_t types[2];
   for (size_t i = 0; i < 2; ++i) {
     const Tensor& x = call.in[i];
@@ -112,7 +111,7 @@ void run_polar(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> arithmetic_kernels() {
-  return {{find_op("isclose"), {supports, run_isclose, false, always}},
+  return {{find_op("isclose"), {supports_isclose, run_isclose, false, needs_float64}},
           {find_op("frexp"), {supports_parts, run_frexp}},
           {find_op("_nextafter"), {supports_parts, run_nextafter}},
           {find_op("polar"), {supports_polar, run_polar}}};

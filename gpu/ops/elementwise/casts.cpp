@@ -13,7 +13,7 @@ struct Entry {
   uint32_t count;
   uint32_t first_block;
 };
-struct PushConstants {
+struct CastsPushConstants {
   uint32_t tensors, blocks;
 };
 constexpr uint32_t kBlock = 1024;
@@ -25,13 +25,13 @@ bool are_linked(const CallGroup& group) {
   });
 }
 
-void run(std::span<const CallGroup::Member> members, Recorder& recorder) {
+void launch_casts(std::span<const CallGroup::Member> members, Recorder& recorder) {
   const Call& first = *members.front().call;
   const DType type = first.input(0).dtype(), result_type = first.output().dtype();
   Launch launch(recorder);
   std::vector<Entry> entries;
   entries.reserve(members.size());
-  PushConstants push{uint32_t(members.size()), 0};
+  CastsPushConstants push{uint32_t(members.size()), 0};
   bool in_fours = true;
   for (const CallGroup::Member& member : members) {
     const Tensor &x = member.call->input(0), &y = member.call->output();
@@ -52,7 +52,7 @@ bool run_casts(const CallGroup& group, Recorder& recorder) {
   if (are_linked(group)) return false;
   for (std::span<const CallGroup::Member> rest(group.members); !rest.empty();) {
     const size_t count = std::min(rest.size(), kMostTensors);
-    run(rest.first(count), recorder);
+    launch_casts(rest.first(count), recorder);
     rest = rest.subspan(count);
   }
   return true;

@@ -11,8 +11,10 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) { return call.output().dtype() == DType::c64 && indexable(call.output()); }
-void run(const Call& call, Recorder& recorder) {
+bool supports_complex(const Call& call) {
+  return call.output().dtype() == DType::c64 && indexable(call.output());
+}
+void run_complex(const Call& call, Recorder& recorder) {
   for (const int part : {0, 1}) copy(part_view(call.output(), part), call.input(part), recorder);
 }
 
@@ -46,6 +48,8 @@ void run_by_parts(const Call& call, void (*real)(const Call&, Recorder&), Record
   copy(part_view(out, 1), product(0, 1, true) + product(1, 0, false), recorder);
 }
 
-std::vector<KernelEntry> complex_kernels() { return {{find_op("complex"), {supports, run, true}}}; }
+std::vector<KernelEntry> complex_kernels() {
+  return {{find_op("complex"), {supports_complex, run_complex, true}}};
+}
 
 }  // namespace lunagrad::gpu

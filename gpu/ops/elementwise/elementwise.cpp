@@ -18,23 +18,24 @@ namespace {
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
 
 // Push constants and arguments of elementwise.glsl.
-struct PushConstants {
+struct ElementwisePushConstants {
   uint64_t result;
   uint64_t operand[5];
   uint32_t count;
   uint32_t fault_kind;
   uint64_t fault;  // for rows that divide integers
 };
-struct Arguments {
+struct ElementwiseArguments {
   uint64_t param[3];
   uint32_t size[8];
   int64_t stride[6][8];
 };
-static_assert(sizeof(PushConstants) <= kPushConstantBytes && offsetof(Arguments, stride) == 56);
+static_assert(sizeof(ElementwisePushConstants) <= kPushConstantBytes &&
+              offsetof(ElementwiseArguments, stride) == 56);
 
 bool known_type(DType type) { return type != DType::f64; }
 
-bool supports(const Call& call) {
+bool supports_elementwise(const Call& call) {
   if (uint64_t(call.output().numel()) >= kMostElements || !known_type(call.output().dtype())) return false;
   for (const Tensor& x : call.in)
     if (x.defined() && !x.is_number() && !known_type(x.dtype())) return false;
@@ -103,14 +104,14 @@ void count_vectors(Iteration& space) {
     for (int d = 0; stride[inner] == 1 && d < inner; ++d) stride[d] /= 4;
 }
 
-void run(const Call& call, Recorder& recorder) {
+void run_elementwise(const Call& call, Recorder& recorder) {
   const ElementwiseUse use = elementwise_use(*call.op);
   const DType computing = computing_type(call);
   const Numbers numbers = numbers_of(computing);
   const bool integer = numbers == kIntegers;
   const Tensor& out = call.output();
   Launch launch(recorder);
-  PushConstants push{};
+  ElementwisePushConstants push{};
   push.result = launch.writes(out);
   const Tensor* visited[kMaxIterated] = {&out};
   uint32_t types[5];
@@ -135,7 +136,7 @@ void run(const Call& call, Recorder& recorder) {
   }
 
   // Only the part of the block that this call needs is sent: parameters, then dims.
-  Arguments arguments;
+  ElementwiseArguments arguments;
   size_t bytes = 0;
   if (!call.params.empty()) {
     double params[kMaxRowParams] = {};
@@ -177,7 +178,7 @@ void run(const Call& call, Recorder& recorder) {
 std::vector<KernelEntry> elementwise_kernels() {
   std::vector<KernelEntry> entries;
   for (const Op* op : all_ops())
-    if (elementwise_use(*op)) entries.push_back({op, {supports, run, op->complex}});
+    if (elementwise_use(*op)) entries.push_back({op, {supports_elementwise, run_elementwise, op->complex}});
   return entries;
 }
 

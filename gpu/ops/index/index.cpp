@@ -13,7 +13,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct IndexArguments {
   uint64_t result, operand, index;
   uint64_t fault;
   uint32_t count, picked, inner, size;
@@ -21,7 +21,7 @@ struct Arguments {
   Divisor by_inner, by_picked;
 };
 
-bool supports(const Call& call) { return indexable(call.output()); }
+bool supports_index(const Call& call) { return indexable(call.output()); }
 
 // Copies the slices of `from` along dim that the indices select.
 void pick(const Call& call, const Tensor& from, const Tensor& indices, int dim, FaultKind kind,
@@ -30,7 +30,7 @@ void pick(const Call& call, const Tensor& from, const Tensor& indices, int dim, 
   const Tensor x = contiguous(from), index = contiguous(indices);
   const Shape& shape = x.shape();
   Launch launch(recorder);
-  Arguments a{};
+  IndexArguments a{};
   a.result = launch.writes(call.output());
   a.operand = launch.reads(x);
   a.index = launch.reads(index);
@@ -80,7 +80,9 @@ void run_gather(const Call& call, Recorder& recorder) {
             recorder);
 }
 
-bool supports_one_hot(const Call& call) { return supports(call) && call.output().dtype() == DType::i64; }
+bool supports_one_hot(const Call& call) {
+  return supports_index(call) && call.output().dtype() == DType::i64;
+}
 void run_one_hot(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &ids = call.input(0), &out = call.output();
@@ -95,7 +97,7 @@ void run_one_hot(const Call& call, Recorder& recorder) {
 
 bool can_add(const Call& call) {
   if (is_complex(call.output().dtype()) && call.output().numel() >= int64_t(1) << 30) return false;
-  return supports(call) && indexable(call.input(1)) &&
+  return supports_index(call) && indexable(call.input(1)) &&
          (call.output().dtype() == DType::f32 || call.output().dtype() == DType::c64 ||
           is_integral(call.output().dtype()));
 }
@@ -174,10 +176,10 @@ void run_index_add(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> index_kernels() {
-  return {{find_op("index_select"), {supports, run_index_select, true}},
-          {find_op("_select_once"), {supports, run_index_select, true}},
-          {find_op("embedding"), {supports, run_embedding, true}},
-          {find_op("gather"), {supports, run_gather, true}},
+  return {{find_op("index_select"), {supports_index, run_index_select, true}},
+          {find_op("_select_once"), {supports_index, run_index_select, true}},
+          {find_op("embedding"), {supports_index, run_embedding, true}},
+          {find_op("gather"), {supports_index, run_gather, true}},
           {find_op("one_hot"), {supports_one_hot, run_one_hot}},
           {find_op("scatter_add"), {can_add, run_scatter_add, true}},
           {find_op("index_add"), {can_add, run_index_add, true}}};

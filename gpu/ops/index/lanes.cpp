@@ -7,7 +7,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct LaneArguments {
   uint64_t target, source, index, fault;
   uint32_t lanes, dims, first, last, kind, wraps;
   int64_t size;
@@ -41,7 +41,7 @@ LaneView flat_index(const Tensor& x, int dims) {
 
 void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const LaneView& source,
                const LaneView& index, FaultKind kind, Recorder& recorder) {
-  Arguments a{};
+  LaneArguments a{};
   Shape across = lanes.shape;
   uint32_t extent = 1;
   if (!across.empty()) {

@@ -12,7 +12,7 @@ using shaders::LongLanes;
 static_assert(kLongestLane % LongLanes::kAhead == 0);
 
 // Layout as in long_lanes.comp.
-struct Arguments {
+struct LongLaneArguments {
   uint64_t target, source, index, fault;
   uint32_t lanes, dims, first, last, kind, padding;
   int64_t size;
@@ -32,7 +32,7 @@ bool has_long_lanes(const Tensor& index, int dim) {
 
 void run_long_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const LaneView& source,
                     const LaneView& index, FaultKind kind, Recorder& recorder) {
-  Arguments a{};
+  LongLaneArguments a{};
   Shape across = lanes.shape;
   const uint32_t extent = uint32_t(across[lanes.dim]);
   across.erase(lanes.dim);

@@ -8,22 +8,24 @@ namespace {
 
 using shaders::Nonzero;
 
-struct Arguments {
+struct NonzeroArguments {
   uint64_t result, truth, before;
   uint32_t count, dims;
   uint32_t size[kMaxDims];
   Divisor by[kMaxDims];
 };
-constexpr uint64_t kBlock = kGroupSize * Nonzero::kEach;
+constexpr uint64_t kNonzeroBlock = kGroupSize * Nonzero::kEach;
 
-bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.input(0)); }
+bool supports_nonzero(const Call& call) {
+  return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
+}
 
-void run(const Call& call, Recorder& recorder) {
+void run_nonzero(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &x = call.input(0), truth = contiguous(to(x, DType::boolean));
-  const uint64_t blocks = (uint64_t(x.numel()) + kBlock - 1) / kBlock;
+  const uint64_t blocks = (uint64_t(x.numel()) + kNonzeroBlock - 1) / kNonzeroBlock;
   const Scratch before(recorder, blocks * sizeof(uint32_t));
-  Arguments a{};
+  NonzeroArguments a{};
   a.count = uint32_t(x.numel());
   a.dims = uint32_t(x.ndim());
   for (int d = 0; d < x.ndim(); ++d) {
@@ -43,6 +45,8 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> nonzero_kernels() { return {{find_op("nonzero"), {supports, run, true}}}; }
+std::vector<KernelEntry> nonzero_kernels() {
+  return {{find_op("nonzero"), {supports_nonzero, run_nonzero, true}}};
+}
 
 }  // namespace lunagrad::gpu

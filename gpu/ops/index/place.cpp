@@ -6,12 +6,12 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
+bool supports_scatter_reduce(const Call& call) {
   const DType type = call.output().dtype();
   return (type == DType::f32 || is_integral(type)) && indexable(call.output()) && indexable(call.input(1));
 }
 
-void run(const Call& call, Recorder& recorder) {
+void run_scatter_reduce(const Call& call, Recorder& recorder) {
   constexpr LaneMode kModes[] = {LaneMode::product, LaneMode::largest, LaneMode::smallest};
   const Tensor &out = call.output(), &index = call.input(1), &source = call.input(2);
   const int dim = dim_of(call);
@@ -22,6 +22,8 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> place_kernels() { return {{find_op("_scatter_reduce"), {supports, run}}}; }
+std::vector<KernelEntry> place_kernels() {
+  return {{find_op("_scatter_reduce"), {supports_scatter_reduce, run_scatter_reduce}}};
+}
 
 }  // namespace lunagrad::gpu

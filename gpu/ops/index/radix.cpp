@@ -10,7 +10,7 @@ using shaders::Radix;
 
 constexpr uint32_t kBits = 8, kDigits = 1 << kBits;  // per pass
 
-struct Arguments {
+struct RadixArguments {
   uint64_t values, places, operand;
   uint64_t keys, upper_keys, order;
   uint64_t new_keys, new_upper_keys, new_order;
@@ -18,7 +18,7 @@ struct Arguments {
   uint32_t shift, tiles, kept, along, type, flipped;
   Rows rows;
 };
-static_assert(offsetof(Arguments, rows) == 112);
+static_assert(offsetof(RadixArguments, rows) == 112);
 
 // Elements with their positions; null where a pass does not need them. `upper`: the upper halves of 64-bit
 // elements.
@@ -39,7 +39,8 @@ struct Counts {
   Scratch counts, totals;
 };
 
-void run_pass(const Pass& pass, Radix form, Arguments arguments, const Counts& counts, Recorder& recorder) {
+void run_pass(const Pass& pass, Radix form, RadixArguments arguments, const Counts& counts,
+              Recorder& recorder) {
   const uint32_t subgroup = recorder.physical.subgroup_size;
   form.subgroup =
       recorder.physical.subgroup_sums && subgroup % 32 == 0 && kGroupSize % subgroup == 0 ? subgroup : 0;
@@ -109,7 +110,7 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   const DType type = sorted.x.dtype();
   const uint32_t item = uint32_t(item_size(type)), passes = type == DType::boolean ? 1 : 8 * item / kBits;
   const bool in_64_bits = item == 8;
-  Arguments arguments{};
+  RadixArguments arguments{};
   arguments.rows = sorted.rows;
   arguments.kept = sorted.kept;
   arguments.tiles = tiles_of(sorted.rows.extent);
@@ -144,7 +145,7 @@ SortedKeys::SortedKeys(uint32_t count, uint32_t bits, Recorder& recorder)
       order_{{recorder, count * sizeof(uint32_t)}, {recorder, count * sizeof(uint32_t)}} {}
 
 void SortedKeys::sort(Recorder& recorder) {
-  Arguments arguments{};
+  RadixArguments arguments{};
   arguments.rows.count = 1;
   arguments.rows.extent = count_;
   arguments.tiles = tiles_of(count_);

@@ -10,7 +10,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
+bool supports_scatter(const Call& call) {
   const Tensor& source = call.input(2);
   return indexable(call.output()) && indexable(call.input(1)) && can_copy(source, call.output().dtype());
 }
@@ -76,9 +76,9 @@ void run_flat(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> scatter_kernels() {
-  return {{find_op("scatter"), {supports, run_scatter, true}},
-          {find_op("index_copy"), {supports, run_flat<false>, true}},
-          {find_op("index_fill"), {supports, run_flat<true>, true}}};
+  return {{find_op("scatter"), {supports_scatter, run_scatter, true}},
+          {find_op("index_copy"), {supports_scatter, run_flat<false>, true}},
+          {find_op("index_fill"), {supports_scatter, run_flat<true>, true}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -22,7 +22,7 @@ struct KeyArguments {
   uint32_t extent[8], stride[8];
 };
 
-struct Arguments {
+struct SegmentArguments {
   uint64_t target, source, keys, order, left, left_keys;
   uint32_t entries, each, outer, size, inner, rows;
   float alpha;
@@ -152,7 +152,7 @@ void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums&
   const bool fours = real && sums.inner % 4 == 0 && fours_of(target) && fours_of(source);
   const uint64_t columns = sums.outer * sums.inner / (fours ? 4 : 1);
   const uint32_t across = uint32_t(std::min<uint64_t>(kGroupSize, std::bit_ceil(columns)));
-  Arguments a{};
+  SegmentArguments a{};
   a.outer = uint32_t(sums.outer);
   a.size = uint32_t(sums.size);
   a.inner = uint32_t(sums.inner / (fours ? 4 : 1));

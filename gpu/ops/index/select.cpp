@@ -10,13 +10,13 @@ namespace {
 
 using shaders::Select;
 
-struct Arguments {
+struct SelectArguments {
   uint64_t operand, chosen, places, digits, states, counts, before;
   uint32_t wanted, pass, passes, tiles, slabs, type, flipped;
   uint32_t which;
   Rows rows;
 };
-static_assert(offsetof(Arguments, rows) == 88);
+static_assert(offsetof(SelectArguments, rows) == 88);
 
 // Finds the bound of each row, then writes the selected elements.
 class Selecting {
@@ -88,7 +88,7 @@ class Selecting {
 
   const Tensor& x_;
   Recorder& recorder_;
-  Arguments a_{};
+  SelectArguments a_{};
   uint64_t rows_, tiles_;
   std::optional<Scratch> states_, counts_, before_;
 };

@@ -16,16 +16,16 @@ namespace {
 
 using shaders::Sort;
 
-struct Arguments {
+struct SortArguments {
   uint64_t values, places, operand;
   uint64_t keys, order;
   uint32_t kept, padded;
   uint32_t run, apart;
   Rows rows;
 };
-static_assert(offsetof(Arguments, rows) == 56);
+static_assert(offsetof(SortArguments, rows) == 56);
 
-constexpr uint32_t kBlock = 2048;  // keys that a workgroup sorts in shared memory
+constexpr uint32_t kSortBlock = 2048;  // keys that a workgroup sorts in shared memory
 
 struct Form {
   bool descending;
@@ -34,8 +34,8 @@ struct Form {
   bool named = false;
 };
 
-void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& form, const Arguments& arguments,
-                 uint64_t groups, Recorder& recorder, uint32_t levels = 1) {
+void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& form,
+                 const SortArguments& arguments, uint64_t groups, Recorder& recorder, uint32_t levels = 1) {
   launch.run(Sort{.mode = mode,
                   .along = kGroupSize,
                   .length = length,
@@ -61,24 +61,24 @@ uint64_t groups_holding(uint64_t keys, uint32_t length) {
 }
 
 // The inner passes: merge blocks that are sorted in alternating directions.
-void merge_blocks(const Keys& keys, Arguments arguments, Recorder& recorder) {
+void merge_blocks(const Keys& keys, SortArguments arguments, Recorder& recorder) {
   constexpr uint32_t kMostLevels = 3;  // most levels whose keys an invocation holds in registers
   const Form form{false, ElementType::kAbsent, ElementType::kI64, keys.order != nullptr};
   const auto pass = [&](uint32_t mode, uint64_t groups, uint32_t levels) {
     Launch launch(recorder);
     arguments.keys = launch.writes(keys.keys);
     if (keys.order) arguments.order = launch.writes(*keys.order);
-    launch_sort(launch, mode, kBlock, form, arguments, groups, recorder, levels);
+    launch_sort(launch, mode, kSortBlock, form, arguments, groups, recorder, levels);
   };
   const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
-  for (arguments.run = 2 * kBlock; arguments.run <= arguments.padded; arguments.run *= 2) {
-    for (arguments.apart = arguments.run / 2; arguments.apart >= kBlock;) {
-      const uint32_t left = uint32_t(std::bit_width(arguments.apart / kBlock)),
+  for (arguments.run = 2 * kSortBlock; arguments.run <= arguments.padded; arguments.run *= 2) {
+    for (arguments.apart = arguments.run / 2; arguments.apart >= kSortBlock;) {
+      const uint32_t left = uint32_t(std::bit_width(arguments.apart / kSortBlock)),
                      levels = std::min(left, kMostLevels);
       pass(Sort::kStep, ((elements >> levels) + kGroupSize - 1) / kGroupSize, levels);
       arguments.apart >>= levels;
     }
-    pass(Sort::kMerge, groups_holding(elements, kBlock), 1);
+    pass(Sort::kMerge, groups_holding(elements, kSortBlock), 1);
   }
 }
 
@@ -90,12 +90,12 @@ int64_t length_of(const Call& call) {
 }
 
 template <int dim_at>
-bool supports(const Call& call) {
+bool supports_sort(const Call& call) {
   const Tensor& x = call.input(0);
   constexpr int64_t kMost = int64_t(1) << 31;
   if (x.dtype() == DType::f64 || x.numel() >= kMost) return false;
   const int64_t length = length_of<dim_at>(call);
-  return length <= kBlock || can_sort_rows(x, length);
+  return length <= kSortBlock || can_sort_rows(x, length);
 }
 
 struct Order {
@@ -112,7 +112,7 @@ Tensor side_by_side(const Tensor& x, int dim) { return contiguous(movedim(x, {di
 
 void order_rows(const Order& wanted, Recorder& recorder) {
   const Tensor& x = wanted.x;
-  if (x.ndim() > 0 && x.size(wanted.dim) > kBlock && lies_apart(x, wanted.dim)) {
+  if (x.ndim() > 0 && x.size(wanted.dim) > kSortBlock && lies_apart(x, wanted.dim)) {
     const NoGrad off;
     const Tensor line = side_by_side(x, wanted.dim);
     Shape shape = line.shape();
@@ -128,11 +128,11 @@ void order_rows(const Order& wanted, Recorder& recorder) {
   const auto as_long = [&](const Tensor& y) { return window(y, x.shape(), y.strides()); };
   const Tensor values = as_long(wanted.values), places = as_long(wanted.places);
   const Tensor* tensors[] = {&x, &values, &places};
-  Arguments arguments{};
+  SortArguments arguments{};
   arguments.rows = rows_along(wanted.dim, tensors);
   arguments.kept = wanted.kept;
   arguments.padded = padded_to(arguments.rows.extent);
-  if (arguments.padded > kBlock)
+  if (arguments.padded > kSortBlock)
     return sort_rows(
         {x, wanted.values, wanted.places, arguments.rows, wanted.kept, wanted.descending, wanted.names},
         recorder);
@@ -170,7 +170,7 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
   const Order wanted{x, call.output(0), call.output(1), dim, descending, uint32_t(kept)};
   constexpr int64_t kFew = 4;  // selecting more than 1 / kFew of a row takes longer than sorting it
   const int64_t length = length_of<dim_at>(call);
-  if (length > kBlock && kept <= length / kFew) return order_chosen(wanted, recorder);
+  if (length > kSortBlock && kept <= length / kFew) return order_chosen(wanted, recorder);
   order_rows(wanted, recorder);
 }
 
@@ -187,7 +187,7 @@ constexpr int kPlaceAt = 0, kPlaceDimAt = 1, kWhichAt = 2;
 bool supports_place(const Call& call) {
   const Tensor& x = call.input(0);
   return x.dtype() != DType::f64 && indexable(x) && x.ndim() > 0 &&
-         x.size(int(call.integer(kPlaceDimAt))) > kBlock;
+         x.size(int(call.integer(kPlaceDimAt))) > kSortBlock;
 }
 void run_place(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -234,10 +234,10 @@ uint32_t padded_to(int64_t length) { return std::max<uint32_t>(2, std::bit_ceil(
 
 void sort_keys(const KeyRows& rows, Recorder& recorder) {
   const Form form{false, ElementType::kAbsent, ElementType::kI64, true};
-  Arguments arguments{};
+  SortArguments arguments{};
   arguments.rows.count = rows.rows;
   arguments.padded = rows.padded;
-  const uint32_t length = std::min(rows.padded, kBlock);
+  const uint32_t length = std::min(rows.padded, kSortBlock);
   {
     Launch launch(recorder);
     arguments.keys = launch.writes(rows.keys);
@@ -249,8 +249,8 @@ void sort_keys(const KeyRows& rows, Recorder& recorder) {
 }
 
 std::vector<KernelEntry> sort_kernels() {
-  return {{find_op("sort"), {supports<0>, run_sort}},
-          {find_op("topk"), {supports<1>, run_topk}},
+  return {{find_op("sort"), {supports_sort<0>, run_sort}},
+          {find_op("topk"), {supports_sort<1>, run_topk}},
           {find_op("_kthvalue"), {supports_place, run_place}},
           {find_op("_spread"), {supports_spread, run_spread}}};
 }

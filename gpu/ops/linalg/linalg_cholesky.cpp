@@ -4,7 +4,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct CholeskyArguments {
   Matrix operand;
   uint64_t result;
   uint64_t fault;
@@ -15,13 +15,11 @@ struct Arguments {
   Batch batch;
 };
 
-bool supports(const Call& call) { return has_small_matrices(call.input(0)); }
-
-void run(const Call& call, Recorder& recorder) {
+void run_cholesky(const Call& call, Recorder& recorder) {
   const Tensor& a = call.input(0);
   const bool upper = call.flag(0);
   Launch launch(recorder);
-  Arguments arguments{};
+  CholeskyArguments arguments{};
   // The upper triangle is the lower triangle of the transposed matrix.
   arguments.operand = matrix_of(a, launch.reads(a), upper);
   arguments.result = launch.writes(call.output());
@@ -39,7 +37,7 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> linalg_cholesky_kernels() {
-  return {{find_op("linalg.cholesky"), {supports, run, true}}};
+  return {{find_op("linalg.cholesky"), {supports_small_matrices, run_cholesky, true}}};
 }
 
 }  // namespace lunagrad::gpu

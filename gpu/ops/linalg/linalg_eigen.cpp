@@ -6,7 +6,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct EighArguments {
   Matrix operand;
   uint64_t eigenvalues, vectors;
   uint64_t fault;
@@ -17,18 +17,18 @@ struct Arguments {
 };
 
 // Shared memory for the matrix and its eigenvectors.
-uint32_t needed_words(const Tensor& a) { return 2 * words_of(a.size(-1), a.size(-1)); }
+uint32_t eigh_words(const Tensor& a) { return 2 * words_of(a.size(-1), a.size(-1)); }
 
-bool supports(const Call& call) {
+bool supports_eigh(const Call& call) {
   const Tensor& a = call.input(0);
-  return has_small_matrices(a) && needed_words(a) <= words_beside_vectors(a.dtype());
+  return has_small_matrices(a) && eigh_words(a) <= words_beside_vectors(a.dtype());
 }
 
 template <bool vectors>
-void run(const Call& call, Recorder& recorder) {
+void run_eigh(const Call& call, Recorder& recorder) {
   const Tensor& a = call.input(0);
   Launch launch(recorder);
-  Arguments arguments{};
+  EighArguments arguments{};
   arguments.operand = matrix_of(a, launch.reads(a));
   arguments.eigenvalues = launch.writes(call.output(0));
   if (vectors) arguments.vectors = launch.writes(call.output(1));
@@ -40,7 +40,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.batch = batch_of(batch_dims(a), a);
   constexpr double kUsualSweeps = 8, kWaiting = 8;  // kWaiting: most of the time goes to shared memory access
   launch.multiplies(kWaiting * kUsualSweeps * (vectors ? 6 : 4) * double(a.numel()) * double(a.size(-1)));
-  const uint32_t words = rounded_words(needed_words(a), a.dtype());
+  const uint32_t words = rounded_words(eigh_words(a), a.dtype());
   run_matrices(launch, "eigh", a.dtype(),
                shaders::Eigh{.vectors = vectors,
                              .words = std::min(words, words_beside_vectors(a.dtype())),
@@ -51,8 +51,8 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> linalg_eigen_kernels() {
-  return {{find_op("linalg.eigh"), {supports, run<true>, true}},
-          {find_op("linalg.eigvalsh"), {supports, run<false>, true}}};
+  return {{find_op("linalg.eigh"), {supports_eigh, run_eigh<true>, true}},
+          {find_op("linalg.eigvalsh"), {supports_eigh, run_eigh<false>, true}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -7,7 +7,7 @@ namespace {
 
 using shaders::Lu;
 
-struct Arguments {
+struct LuArguments {
   Matrix operand;
   uint64_t result, pivots, logarithms;
   uint64_t fault;
@@ -17,10 +17,8 @@ struct Arguments {
   Batch batch;
 };
 
-bool supports(const Call& call) { return has_small_matrices(call.input(0)); }
-
 // `arguments` has the result addresses; this function sets the rest.
-void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, Arguments arguments) {
+void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, LuArguments arguments) {
   arguments.operand = matrix_of(a, launch.reads(a), transposed);
   arguments.rows = uint32_t(a.size(transposed ? -1 : -2));
   arguments.columns = uint32_t(a.size(transposed ? -2 : -1));
@@ -33,7 +31,7 @@ void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, 
 
 void run_factor(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  Arguments arguments{};
+  LuArguments arguments{};
   arguments.result = launch.writes(call.output(0));
   arguments.pivots = launch.writes(call.output(1));
   launch_lu(launch, call.input(0), false, Lu::kFactor, arguments);
@@ -41,14 +39,14 @@ void run_factor(const Call& call, Recorder& recorder) {
 
 void run_det(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  Arguments arguments{};
+  LuArguments arguments{};
   arguments.result = launch.writes(call.output());
   launch_lu(launch, call.input(0), true, Lu::kDeterminant, arguments);
 }
 
 void run_slogdet(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  Arguments arguments{};
+  LuArguments arguments{};
   arguments.result = launch.writes(call.output(0));
   arguments.logarithms = launch.writes(call.output(1));
   launch_lu(launch, call.input(0), true, Lu::kLogarithm, arguments);
@@ -114,7 +112,7 @@ void run_pivots(const Call& call, Recorder& recorder) {
 void factor_lu(const Tensor& a, bool transposed, const Scratch& factors, const Scratch& pivots,
                FaultKind kind, Recorder& recorder) {
   Launch launch(recorder);
-  Arguments arguments{};
+  LuArguments arguments{};
   arguments.result = launch.writes(factors);
   arguments.pivots = launch.writes(pivots);
   arguments.fault = recorder.stream.fault_address();
@@ -124,10 +122,10 @@ void factor_lu(const Tensor& a, bool transposed, const Scratch& factors, const S
 }
 
 std::vector<KernelEntry> linalg_lu_kernels() {
-  return {{find_op("linalg.lu_factor"), {supports, run_factor, true}},
-          {find_op("linalg.det"), {supports, run_det, true}},
-          {find_op("linalg.slogdet"), {supports, run_slogdet, true}},
-          {find_op("_cofactor"), {supports, run_cofactor, true}},
+  return {{find_op("linalg.lu_factor"), {supports_small_matrices, run_factor, true}},
+          {find_op("linalg.det"), {supports_small_matrices, run_det, true}},
+          {find_op("linalg.slogdet"), {supports_small_matrices, run_slogdet, true}},
+          {find_op("_cofactor"), {supports_small_matrices, run_cofactor, true}},
           {find_op("_lu_permutation"), {supports_pivots, run_pivots}}};
 }
 

@@ -6,7 +6,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct QrArguments {
   Matrix operand;
   uint64_t q, r;
   uint32_t rows, columns;
@@ -17,12 +17,10 @@ struct Arguments {
   Batch batch;
 };
 
-bool supports(const Call& call) { return has_small_matrices(call.input(0)); }
-
-void run(const Call& call, Recorder& recorder) {
+void run_qr(const Call& call, Recorder& recorder) {
   const Tensor &a = call.input(0), &q = call.output(0), &r = call.output(1);
   Launch launch(recorder);
-  Arguments arguments{};
+  QrArguments arguments{};
   arguments.operand = matrix_of(a, launch.reads(a));
   arguments.q = launch.writes(q);
   arguments.r = launch.writes(r);
@@ -43,6 +41,8 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> linalg_qr_kernels() { return {{find_op("linalg.qr"), {supports, run, true}}}; }
+std::vector<KernelEntry> linalg_qr_kernels() {
+  return {{find_op("linalg.qr"), {supports_small_matrices, run_qr, true}}};
+}
 
 }  // namespace lunagrad::gpu

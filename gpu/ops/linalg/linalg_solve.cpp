@@ -8,7 +8,7 @@ namespace {
 
 using shaders::Solve;
 
-struct Arguments {
+struct SolveArguments {
   Matrix operand, right, result;
   uint64_t pivots;
   uint32_t n, columns;
@@ -19,7 +19,7 @@ struct Arguments {
 constexpr uint32_t kMostWidth = 64;  // columns that a workgroup solves together
 
 // Sets width and blocks of the arguments; the caller has set the rest.
-void launch_solve(Launch& launch, Solve constants, DType type, Arguments arguments) {
+void launch_solve(Launch& launch, Solve constants, DType type, SolveArguments arguments) {
   const uint32_t matrix = words_of(arguments.n, arguments.n);
   const uint32_t room = (most_words(type) - matrix) / arguments.n;
   arguments.width = std::min({arguments.columns, room, kMostWidth});
@@ -45,12 +45,11 @@ struct Factors {
 // A tensor with the shape of A and the strides of its contiguous factors.
 Tensor as_factors(const Tensor& a) { return window(a, a.shape(), contiguous_strides(a.shape())); }
 
-bool supports_inv(const Call& call) { return has_small_matrices(call.input(0)); }
 void run_inv(const Call& call, Recorder& recorder) {
   const Tensor &a = call.input(0), &out = call.output();
   const Factors factors(a, recorder);
   Launch launch(recorder);
-  Arguments arguments{};
+  SolveArguments arguments{};
   arguments.operand = matrix_of(as_factors(a), launch.reads(factors.matrices));
   arguments.pivots = launch.reads(factors.pivots);
   arguments.result = matrix_of(out, launch.writes(out));
@@ -66,7 +65,7 @@ void run_solve(const Call& call, Recorder& recorder) {
   const Tensor &a = call.input(0), &b = call.input(1), &out = call.output();
   const Factors factors(a, recorder);
   Launch launch(recorder);
-  Arguments arguments{};
+  SolveArguments arguments{};
   arguments.operand = matrix_of(as_factors(a), launch.reads(factors.matrices));
   arguments.pivots = launch.reads(factors.pivots);
   arguments.right = matrix_of(b, launch.reads(b));
@@ -82,7 +81,7 @@ void run_triangular(const Call& call, Recorder& recorder) {
   // X A = B is the same as A^T X^T = B^T.
   const bool turned = !call.flag(1), upper = call.flag(0) != turned;
   Launch launch(recorder);
-  Arguments arguments{};
+  SolveArguments arguments{};
   arguments.operand = matrix_of(a, launch.reads(a), turned);
   arguments.right = matrix_of(b, launch.reads(b), turned);
   arguments.result = matrix_of(out, launch.writes(out), turned);
@@ -96,7 +95,7 @@ void run_triangular(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> linalg_solve_kernels() {
-  return {{find_op("linalg.inv"), {supports_inv, run_inv, true}},
+  return {{find_op("linalg.inv"), {supports_small_matrices, run_inv, true}},
           {find_op("_linalg.solve"), {supports_solve, run_solve, true}},
           {find_op("linalg.solve_triangular"), {supports_solve, run_triangular, true}}};
 }

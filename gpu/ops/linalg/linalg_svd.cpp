@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct SvdArguments {
   Matrix operand;
   uint64_t u, values, vh;
   uint64_t fault;
@@ -24,11 +24,11 @@ int64_t longer(const Tensor& a) { return std::max(a.size(-1), a.size(-2)); }
 int64_t shorter(const Tensor& a) { return std::min(a.size(-1), a.size(-2)); }
 
 // Shared memory for the left vectors, which may be completed, and the right vectors.
-uint32_t needed_words(const Tensor& a, bool complete) {
+uint32_t svd_words(const Tensor& a, bool complete) {
   return words_of(longer(a), complete ? longer(a) : shorter(a)) + words_of(shorter(a), shorter(a));
 }
 bool fits(const Tensor& a, bool complete) {
-  return has_small_matrices(a) && needed_words(a, complete) <= words_beside_vectors(a.dtype());
+  return has_small_matrices(a) && svd_words(a, complete) <= words_beside_vectors(a.dtype());
 }
 
 // Undefined u and vh are not computed.
@@ -36,7 +36,7 @@ void decompose(const Tensor& a, const Tensor& u, const Tensor& values, const Ten
                Recorder& recorder) {
   const bool adjoint = a.size(-2) < a.size(-1);
   Launch launch(recorder);
-  Arguments arguments{};
+  SvdArguments arguments{};
   arguments.operand = matrix_of(a, launch.reads(a), adjoint);
   arguments.values = launch.writes(values);
   if (u.defined()) {
@@ -53,7 +53,7 @@ void decompose(const Tensor& a, const Tensor& u, const Tensor& values, const Ten
   arguments.batch = batch_of(batch_dims(a), a);
   constexpr double kUsualSweeps = 8, kWaiting = 8;  // kWaiting: most of the time goes to shared memory access
   launch.multiplies(kWaiting * kUsualSweeps * 5 * double(a.numel()) * arguments.columns);
-  const uint32_t words = rounded_words(needed_words(a, complete), a.dtype());
+  const uint32_t words = rounded_words(svd_words(a, complete), a.dtype());
   run_matrices(launch, "svd", a.dtype(),
                shaders::Svd{.vectors = u.defined(),
                             .words = std::min(words, words_beside_vectors(a.dtype())),

@@ -34,6 +34,7 @@ uint32_t rounded_words(uint32_t needed, DType);
 
 // Whether the matrices are f32 or c64 and fit into shared memory, and their number fits into a fault record.
 bool has_small_matrices(const Tensor&);
+inline bool supports_small_matrices(const Call& call) { return has_small_matrices(call.input(0)); }
 // The longest side of a square matrix that fits.
 int64_t longest_side(DType);
 

@@ -8,7 +8,7 @@ namespace {
 
 using shaders::Ctc;
 
-struct Arguments {
+struct CtcArguments {
   uint64_t log_probs, labels, input_lengths, target_lengths;
   uint64_t alpha, losses, upstream, shares, gradient;
   uint32_t steps, items, classes, width;
@@ -48,7 +48,7 @@ struct Batch {
     launch.run(Ctc{.mode = mode}, {groups}, bytes_of(arguments));
   }
 
-  Arguments arguments{};
+  CtcArguments arguments{};
   const Tensor log_probs, labels, input_lengths, target_lengths;
 };
 

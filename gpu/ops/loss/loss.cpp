@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "gpu/ops/copy.h"
-#include "gpu/ops/kernels.h"
+#include "gpu/ops/loss/class_loss.h"
 #include "gpu/ops/reductions/reduce.h"
 #include "gpu/ops/rows.h"
 #include "runtime/ops.h"
@@ -14,9 +14,9 @@ namespace {
 
 using shaders::Loss;
 static_assert(Loss::kLabelFault == uint32_t(FaultKind::label));
-constexpr int kIgnoreAt = 0, kReductionAt = 1, kSmoothingAt = 2;  // parameters of runtime/ops/loss/loss.cpp
+constexpr int kSmoothingAt = 2;  // the parameter after those of class_loss.h
 
-struct Arguments {
+struct CrossEntropyArguments {
   uint64_t logits, labels, weight;
   uint64_t lse, losses, total;
   uint64_t grad, result;
@@ -26,7 +26,7 @@ struct Arguments {
   uint32_t grad_step;
   Rows rows;
 };
-static_assert(offsetof(Arguments, rows) == 88);
+static_assert(offsetof(CrossEntropyArguments, rows) == 88);
 
 // The passes of one call. Only the logits and their gradient may be 16-bit floats.
 struct CrossEntropy {
@@ -41,7 +41,7 @@ struct CrossEntropy {
   template <class F>
   void pass(uint32_t mode, F&& addresses) const {
     Launch launch(recorder);
-    Arguments arguments{};
+    CrossEntropyArguments arguments{};
     arguments.logits = launch.reads(logits);
     arguments.labels = launch.reads(labels);
     if (weight.defined()) arguments.weight = launch.reads(weight);
@@ -66,56 +66,41 @@ struct CrossEntropy {
 
   // Writes the sum of the rows' weights: the divisor of a mean.
   void sum_weights(const Scratch& total) const {
-    pass(Loss::kTotal, [&](Launch& launch, Arguments& arguments) { arguments.total = launch.writes(total); });
+    pass(Loss::kTotal,
+         [&](Launch& launch, CrossEntropyArguments& arguments) { arguments.total = launch.writes(total); });
   }
 };
 
-Tensor in_order(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
-
-bool supports(const Call& call, size_t logits, size_t labels) {
-  for (size_t i = 0; i < call.in.size(); ++i) {
-    if (!call.in[i].defined()) continue;
-    const DType type = call.in[i].dtype();
-    if (i == labels ? is_floating(type) : type != DType::f32 && !(i == logits && is_16bit_float(type)))
-      return false;
-  }
-  return indexable(call.in[logits]);
-}
-bool supports_forward(const Call& call) { return supports(call, 0, 1); }
-bool supports_backward(const Call& call) { return supports(call, 1, 2); }
-
-void run_forward(const Call& call, Recorder& recorder) {
+void run_cross_entropy(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &logits = call.input(0), &loss = call.output(0), &lse = call.output(1);
-  const CrossEntropy work{
-      call,   logits,  in_order(call.input(1)), in_order(call.has(2) ? call.input(2) : Tensor()),
-      logits, recorder};
+  const CrossEntropy work{call,   logits,  contiguous_input(call, 1), contiguous_input(call, 2),
+                          logits, recorder};
   const bool each = work.reduction() == Reduction::none;
   const Scratch losses(recorder, std::max<size_t>(size_t(lse.numel()), 1) * 4), total(recorder, 4);
-  work.pass(Loss::kForward, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Loss::kForward, [&](Launch& launch, CrossEntropyArguments& arguments) {
     arguments.losses = each ? launch.writes(loss) : launch.writes(losses);
     arguments.lse = launch.writes(lse);
   });
   if (each) return;
   const bool mean = work.reduction() == Reduction::mean;
   if (mean) work.sum_weights(total);
-  work.pass(Loss::kFinish, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Loss::kFinish, [&](Launch& launch, CrossEntropyArguments& arguments) {
     arguments.losses = launch.reads(losses);
     if (mean) arguments.total = launch.reads(total);
     arguments.result = launch.writes(loss);
   });
 }
 
-void run_backward(const Call& call, Recorder& recorder) {
+void run_cross_entropy_grad(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor grad = in_order(call.input(0)), lse = in_order(call.input(3));
-  const CrossEntropy work{
-      call,          call.input(1), in_order(call.input(2)), in_order(call.has(4) ? call.input(4) : Tensor()),
-      call.output(), recorder};
+  const Tensor grad = contiguous_input(call, 0), lse = contiguous_input(call, 3);
+  const CrossEntropy work{call,          call.input(1), contiguous_input(call, 2), contiguous_input(call, 4),
+                          call.output(), recorder};
   const Scratch total(recorder, 4);
   const bool mean = work.reduction() == Reduction::mean;
   if (mean) work.sum_weights(total);
-  work.pass(Loss::kBackward, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Loss::kBackward, [&](Launch& launch, CrossEntropyArguments& arguments) {
     arguments.grad = launch.reads(grad);
     arguments.grad_step = work.reduction() == Reduction::none;
     arguments.lse = launch.reads(lse);
@@ -184,8 +169,8 @@ void run_reduced(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> loss_kernels() {
-  return {{find_op("_cross_entropy"), {supports_forward, run_forward}},
-          {find_op("_cross_entropy_grad"), {supports_backward, run_backward}},
+  return {{find_op("_cross_entropy"), {supports_class_loss, run_cross_entropy}},
+          {find_op("_cross_entropy_grad"), {supports_class_loss_grad, run_cross_entropy_grad}},
           {find_op("mse_loss"), {supports_mse, run_mse}},
           {find_op("_mse_loss_grad"), {supports_mse_grad, run_mse_grad}},
           {find_op("_reduced_loss"), {supports_reduced, run_reduced}}};

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "gpu/ops/copy.h"
-#include "gpu/ops/kernels.h"
+#include "gpu/ops/loss/class_loss.h"
 #include "gpu/ops/rows.h"
 #include "runtime/ops.h"
 
@@ -10,27 +10,14 @@ namespace lunagrad::gpu {
 namespace {
 
 using shaders::Nll;
-constexpr int kIgnoreAt = 0, kReductionAt = 1;  // parameters of runtime/ops/loss/loss.cpp
 
-struct Arguments {
+struct NllArguments {
   uint64_t log_p, labels, weight, result, total, parts, grad, fault;
   int64_t ignored;
   uint32_t part_count, each, grad_step, padding;
   Rows rows;
 };
-static_assert(offsetof(Arguments, rows) == 88);
-
-bool supports(const Call& call, size_t labels) {
-  for (size_t i = 0; i < call.in.size(); ++i) {
-    if (!call.in[i].defined()) continue;
-    const DType type = call.in[i].dtype();
-    if (i == labels ? is_floating(type) : type != DType::f32 && !(i + 1 == labels && is_16bit_float(type)))
-      return false;
-  }
-  return indexable(call.in[labels - 1]);
-}
-bool supports_forward(const Call& call) { return supports(call, 1); }
-bool supports_backward(const Call& call) { return supports(call, 2); }
+static_assert(offsetof(NllArguments, rows) == 88);
 
 struct Work {
   const Call& call;
@@ -41,7 +28,7 @@ struct Work {
   template <class F>
   void pass(uint32_t mode, uint64_t groups, F&& addresses) const {
     Launch launch(recorder);
-    Arguments arguments{};
+    NllArguments arguments{};
     arguments.log_p = launch.reads(log_p);
     arguments.labels = launch.reads(labels);
     if (weight.defined()) arguments.weight = launch.reads(weight);
@@ -60,17 +47,13 @@ struct Work {
   }
 };
 
-Tensor in_order(const Call& call, int input) {
-  return call.has(input) ? contiguous(call.input(input)) : Tensor();
-}
-
-void run_forward(const Call& call, Recorder& recorder) {
+void run_nll(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor& log_p = call.input(0);
-  const Work work{call, log_p, log_p, in_order(call, 1), in_order(call, 2), recorder};
+  const Work work{call, log_p, log_p, contiguous_input(call, 1), contiguous_input(call, 2), recorder};
   const uint64_t rows = uint64_t(work.labels.numel());
   if (Reduction(call.integer(kReductionAt)) == Reduction::none)
-    return work.pass(Nll::kEach, groups_for(rows, recorder), [&](Launch& launch, Arguments& arguments) {
+    return work.pass(Nll::kEach, groups_for(rows, recorder), [&](Launch& launch, NllArguments& arguments) {
       arguments.result = launch.writes(call.output(0));
     });
   constexpr uint64_t kWorthGroup = 2048, kMostGroups = 1024;  // rows; parts
@@ -78,31 +61,32 @@ void run_forward(const Call& call, Recorder& recorder) {
   const uint64_t each = std::max<uint64_t>(1, (rows + wanted - 1) / wanted);
   const uint64_t parts = std::max<uint64_t>(1, (rows + each - 1) / each);
   const Scratch sums(recorder, parts * 8);
-  const auto write = [&](Launch& launch, Arguments& arguments) {
+  const auto write = [&](Launch& launch, NllArguments& arguments) {
     arguments.result = launch.writes(call.output(0));
     arguments.total = launch.writes(call.output(1));
   };
-  work.pass(Nll::kSums, parts, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Nll::kSums, parts, [&](Launch& launch, NllArguments& arguments) {
     arguments.part_count = uint32_t(parts);
     arguments.each = uint32_t(each);
     if (parts == 1) return write(launch, arguments);
     arguments.parts = launch.writes(sums);
   });
   if (parts > 1)
-    work.pass(Nll::kFinish, 1, [&](Launch& launch, Arguments& arguments) {
+    work.pass(Nll::kFinish, 1, [&](Launch& launch, NllArguments& arguments) {
       arguments.part_count = uint32_t(parts);
       arguments.parts = launch.reads(sums);
       write(launch, arguments);
     });
 }
 
-void run_backward(const Call& call, Recorder& recorder) {
+void run_nll_grad(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor grad = in_order(call, 0), &result = call.output();
+  const Tensor grad = contiguous_input(call, 0), &result = call.output();
   copy(result, Tensor::number(0.0), recorder);
-  const Work work{call, call.input(1), result, in_order(call, 2), in_order(call, 4), recorder};
+  const Work work{call,    call.input(1), result, contiguous_input(call, 2), contiguous_input(call, 4),
+                  recorder};
   work.pass(Nll::kBackward, groups_for(uint64_t(work.labels.numel()), recorder),
-            [&](Launch& launch, Arguments& arguments) {
+            [&](Launch& launch, NllArguments& arguments) {
               arguments.grad = launch.reads(grad);
               arguments.grad_step = grad.numel() == 1 ? 0 : 1;
               arguments.total = launch.reads(call.input(3));
@@ -113,8 +97,8 @@ void run_backward(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> nll_kernels() {
-  return {{find_op("_nll_loss"), {supports_forward, run_forward}},
-          {find_op("_nll_loss_grad"), {supports_backward, run_backward}}};
+  return {{find_op("_nll_loss"), {supports_class_loss, run_nll}},
+          {find_op("_nll_loss_grad"), {supports_class_loss_grad, run_nll_grad}}};
 }
 
 }  // namespace lunagrad::gpu

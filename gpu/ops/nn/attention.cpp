@@ -20,8 +20,6 @@ namespace {
 // Most pairs of a query and a key, over all heads, that dropout can number.
 constexpr int64_t kMostWeights = int64_t(1) << 31;
 
-using Arguments = AttentionArguments;
-using GradArguments = AttentionGradArguments;
 using shaders::Attention, shaders::AttentionGrad;
 
 Tensor swap_heads(const Tensor& x) { return transpose(x, -3, -2); }
@@ -44,20 +42,20 @@ bool supports_operands(const Call& call, size_t first) {
          q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
          (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
 }
-bool supports(const Call& call) { return supports_operands(call, 0); }
+bool supports_attention(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
-void run(const Call& call, Recorder& recorder) {
+void run_attention(const Call& call, Recorder& recorder) {
   if (is_16bit_float(call.input(0).dtype()))
     return attention_on_units(call, recorder) || attention_by_products(call, recorder)
                ? void()
-               : run_in_f32(call, run, recorder);
+               : run_in_f32(call, run_attention, recorder);
   const NoGrad off;
   const Tensor q = in_fours(call.input(0)), k = in_fours(call.input(1)), v = in_fours(call.input(2));
   const Tensor result = call.flag(kInnerHeads) ? swap_heads(call.output()) : call.output();
   const AttentionTiles tiles = attention_tiles(std::max(q.size(-1), v.size(-1)), 1, recorder.physical);
   Launch launch(recorder);
-  Arguments arguments{};
+  AttentionArguments arguments{};
   arguments.q = attention_rows(q, launch.reads(q));
   arguments.k = attention_rows(k, launch.reads(k));
   arguments.v = attention_rows(v, launch.reads(v));
@@ -95,7 +93,7 @@ class Gradient {
   // is not computed.
   void of_rows(uint32_t of, const Tensor& first, const Tensor& second) {
     Launch launch(recorder_);
-    GradArguments arguments = arguments_for(of, launch);
+    AttentionGradArguments arguments = arguments_for(of, launch);
     const Tensor* const results[2] = {&first, &second};
     for (int i = 0; i < 2; ++i) {
       if (!results[i]->defined()) continue;
@@ -110,7 +108,7 @@ class Gradient {
   void of_mask(const Tensor& result) {
     const uint32_t busy = recorder_.rates.busy_groups(8);
     Launch launch(recorder_);
-    GradArguments arguments = arguments_for(AttentionGrad::kOfMask, launch);
+    AttentionGradArguments arguments = arguments_for(AttentionGrad::kOfMask, launch);
     arguments.blocks = (arguments.own_rows + tiles_.own - 1) / tiles_.own *
                        ((arguments.passing_rows + tiles_.passing - 1) / tiles_.passing);
     const uint32_t masks = uint32_t(heads_of(result)), items = arguments.blocks * masks;
@@ -127,11 +125,11 @@ class Gradient {
  private:
   Tensor laid_out(const Tensor& x) const { return call_.flag(kInnerHeads) ? swap_heads(x) : x; }
 
-  GradArguments arguments_for(uint32_t of, Launch& launch) const {
+  AttentionGradArguments arguments_for(uint32_t of, Launch& launch) const {
     const bool of_keys = of == AttentionGrad::kOfKeys;
     const Tensor own[2] = {of_keys ? k_ : q_, of_keys ? v_ : d_out_},
                  passing[2] = {of_keys ? q_ : k_, of_keys ? d_out_ : v_};
-    GradArguments arguments{};
+    AttentionGradArguments arguments{};
     for (int i = 0; i < 2; ++i) {
       arguments.own[i] = attention_rows(own[i], launch.reads(own[i]));
       arguments.passing[i] = attention_rows(passing[i], launch.reads(passing[i]));
@@ -143,7 +141,7 @@ class Gradient {
     arguments.passing_rows = uint32_t(passing[0].size(-2));
     return arguments;
   }
-  void run(uint32_t of, const GradArguments& arguments, Launch& launch) const {
+  void run(uint32_t of, const AttentionGradArguments& arguments, Launch& launch) const {
     const int products = of == AttentionGrad::kOfMask ? 1 : 2;
     launch.multiplies(scores_of(q_, k_) * double(q_.size(-1) + v_.size(-1)) * products);
     launch.run_in_turns(AttentionGrad{.r = tiles_.own,
@@ -185,7 +183,7 @@ void run_mask_grad(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> attention_kernels() {
-  return {{find_op("_attention"), {supports, run}},
+  return {{find_op("_attention"), {supports_attention, run_attention}},
           {find_op("_attention_grad"), {supports_grad, run_grad}},
           {find_op("_attention_mask_grad"), {supports_grad, run_mask_grad}}};
 }

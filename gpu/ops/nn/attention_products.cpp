@@ -13,7 +13,7 @@ namespace {
 
 using shaders::AttentionChanges, shaders::AttentionWeights;
 
-struct WeightArguments {
+struct AttentionWeightArguments {
   uint64_t products, weights, lse;
   AttentionMask mask;
   AttentionDraw draw;
@@ -23,8 +23,9 @@ struct WeightArguments {
   uint32_t first_head, inner, all_inner;
   AttentionScale scale;
 };
-static_assert(offsetof(WeightArguments, batch) == 120 && offsetof(WeightArguments, scale) == 184);
-struct ChangeArguments {
+static_assert(offsetof(AttentionWeightArguments, batch) == 120 &&
+              offsetof(AttentionWeightArguments, scale) == 184);
+struct AttentionChangeArguments {
   uint64_t products, reaches;
   uint64_t weights, changes;
   uint64_t lse, delta;
@@ -35,7 +36,8 @@ struct ChangeArguments {
   uint32_t first_head, inner, all_inner;
   AttentionScale scale;
 };
-static_assert(offsetof(ChangeArguments, batch) == 144 && offsetof(ChangeArguments, scale) == 196);
+static_assert(offsetof(AttentionChangeArguments, batch) == 144 &&
+              offsetof(AttentionChangeArguments, scale) == 196);
 
 constexpr int64_t kPartBytes = int64_t(96) << 20;  // bytes of a part's scores, in all their forms
 constexpr int64_t kMostBytes = int64_t(1) << 30;   // most bytes of one head's scores
@@ -47,7 +49,7 @@ Tensor lifted(Tensor x) {
 }
 
 // A part of the heads: a range of the first dim and a range of the second one.
-struct Part {
+struct AttentionPart {
   int64_t begin[2], count[2];
 
   Tensor of(const Tensor& x) const { return narrow(narrow(x, 0, begin[0], count[0]), 1, begin[1], count[1]); }
@@ -60,7 +62,7 @@ void each_part(const Tensor& q, int64_t bytes_of_head, F&& f) {
   const int64_t below = heads_of(q) / (most[0] * most[1]) * bytes_of_head;
   int64_t count[2] = {1, std::clamp<int64_t>(kPartBytes / below, 1, most[1])};
   if (count[1] == most[1]) count[0] = std::clamp<int64_t>(kPartBytes / (below * most[1]), 1, most[0]);
-  Part part{};
+  AttentionPart part{};
   for (part.begin[0] = 0; part.begin[0] < most[0]; part.begin[0] += count[0])
     for (part.begin[1] = 0; part.begin[1] < most[1]; part.begin[1] += count[1]) {
       for (int d = 0; d < 2; ++d) part.count[d] = std::min(count[d], most[d] - part.begin[d]);
@@ -78,7 +80,7 @@ Tensor matrices(const Tensor& part_of_q, int64_t rows, int64_t columns, DType ty
 
 // Sets the arguments that both kernels share.
 template <class Arguments>
-void set_part(Arguments& a, const Call& call, const Tensor& mask, const Part& part, const Tensor& q,
+void set_part(Arguments& a, const Call& call, const Tensor& mask, const AttentionPart& part, const Tensor& q,
               const Tensor& k, Launch& launch) {
   const Tensor own = part.of(q);
   if (mask.defined()) {
@@ -124,7 +126,7 @@ bool attention_by_products(const Call& call, Recorder& recorder) {
   // out.
   int64_t block = std::min(queries, std::max(kLeastRows, kPartBytes / (keys * kBytes)));
   if (causal) block = std::min(block, std::max(kLeastRows, queries / 4));
-  each_part(q, block * keys * kBytes, [&](const Part& part) {
+  each_part(q, block * keys * kBytes, [&](const AttentionPart& part) {
     const Tensor own = part.of(q);
     for (int64_t first = 0; first < queries; first += block) {
       const int64_t rows = std::min(block, queries - first),
@@ -135,7 +137,7 @@ bool attention_by_products(const Call& call, Recorder& recorder) {
       multiply(narrow(own, -2, first, rows), seen(k), true, {}, products, recorder);
       {
         Launch launch(recorder);
-        WeightArguments a{};
+        AttentionWeightArguments a{};
         set_part(a, call, mask, part, q, k, launch);
         a.products = launch.reads(products);
         a.weights = launch.writes(weights);
@@ -170,7 +172,7 @@ bool attention_grad_by_products(const Call& call, Recorder& recorder) {
   const auto upcast = [&](int i) { return to(swapped(call, call.input(i)), DType::f32); };
   Tensor delta = contiguous(sum(upcast(0) * upcast(5), {-1}));
   if (call.has(7)) delta = delta - reshape(call.input(7), delta.shape());
-  each_part(q, queries * keys * kBytes, [&](const Part& part) {
+  each_part(q, queries * keys * kBytes, [&](const AttentionPart& part) {
     const Tensor own = part.of(q);
     const auto scores = [&](DType of) { return matrices(own, queries, keys, of); };
     const Tensor products = scores(DType::f32), reaches = scores(DType::f32), weights = scores(type),
@@ -179,7 +181,7 @@ bool attention_grad_by_products(const Call& call, Recorder& recorder) {
     multiply(part.of(d_out), part.of(v), true, {}, reaches, recorder);
     {
       Launch launch(recorder);
-      ChangeArguments a{};
+      AttentionChangeArguments a{};
       set_part(a, call, mask, part, q, k, launch);
       a.products = launch.reads(products);
       a.reaches = launch.reads(reaches);

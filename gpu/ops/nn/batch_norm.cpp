@@ -10,9 +10,10 @@ namespace lunagrad::gpu {
 namespace {
 
 using shaders::BatchNorm;
-constexpr int kEpsAt = 0, kTrainingAt = 1, kInputWantedAt = 2;  // parameters of runtime/ops/nn/batch_norm.cpp
+// Parameters of runtime/ops/nn/batch_norm.cpp.
+constexpr int kBatchNormEpsAt = 0, kBatchNormTrainingAt = 1, kBatchNormInputWantedAt = 2;
 
-bool supports(const Call& call, size_t of_channels, DType type) {
+bool supports_batch_norm(const Call& call, size_t of_channels, DType type) {
   if (type != DType::f32 && !is_16bit_float(type)) return false;
   for (size_t i = 0; i < call.in.size(); ++i)
     if (call.in[i].defined() &&
@@ -20,11 +21,11 @@ bool supports(const Call& call, size_t of_channels, DType type) {
       return false;
   return call.input(0).numel() > 0;
 }
-bool supports_forward(const Call& call) { return supports(call, 1, call.input(0).dtype()); }
-bool supports_backward(const Call& call) { return supports(call, 2, call.input(1).dtype()); }
-
-Tensor in_order(const Call& call, int input) {
-  return call.has(input) ? contiguous(call.input(input)) : Tensor();
+bool supports_batch_norm_forward(const Call& call) {
+  return supports_batch_norm(call, 1, call.input(0).dtype());
+}
+bool supports_batch_norm_backward(const Call& call) {
+  return supports_batch_norm(call, 2, call.input(1).dtype());
 }
 
 // Channels that a workgroup sums side by side. If images have one element, adjacent channels are adjacent in
@@ -167,30 +168,32 @@ void BatchNormPasses::visit(Launch& launch, Arguments& a, uint32_t mode, const T
 
 namespace {
 
-void run_train(const Call& call, Recorder& recorder) {
+void run_batch_norm_train(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  BatchNormPasses passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
-  passes.use(in_order(call, 1), in_order(call, 2));
+  BatchNormPasses passes(contiguous_input(call, 0), {}, call.real(kBatchNormEpsAt), recorder);
+  passes.use(contiguous_input(call, 1), contiguous_input(call, 2));
   const BatchNormPasses::Moments moments{call.output(1), call.output(2), call.output(3)};
   passes.find(moments);
   passes.normalize(moments, call.output());
 }
 
-void run_eval(const Call& call, Recorder& recorder) {
+void run_batch_norm_eval(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  BatchNormPasses passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
-  passes.use(in_order(call, 3), in_order(call, 4));
-  passes.normalize({in_order(call, 1), in_order(call, 2), {}}, call.output());
+  BatchNormPasses passes(contiguous_input(call, 0), {}, call.real(kBatchNormEpsAt), recorder);
+  passes.use(contiguous_input(call, 3), contiguous_input(call, 4));
+  passes.normalize({contiguous_input(call, 1), contiguous_input(call, 2), {}}, call.output());
 }
 
 // Outputs: the gradients of input, weight and bias. The input's gradient is empty if it is not wanted.
-void run_backward(const Call& call, Recorder& recorder) {
+void run_batch_norm_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const BatchNormPasses::Moments moments{in_order(call, 2), in_order(call, 3), in_order(call, 5)};
-  const bool wanted = call.flag(kInputWantedAt);
-  BatchNormPasses passes(in_order(call, 1), in_order(call, 0), call.real(kEpsAt), recorder);
-  passes.use(in_order(call, 4), {});
-  passes.be_training(call.flag(kTrainingAt));
+  const BatchNormPasses::Moments moments{contiguous_input(call, 2), contiguous_input(call, 3),
+                                         contiguous_input(call, 5)};
+  const bool wanted = call.flag(kBatchNormInputWantedAt);
+  BatchNormPasses passes(contiguous_input(call, 1), contiguous_input(call, 0), call.real(kBatchNormEpsAt),
+                         recorder);
+  passes.use(contiguous_input(call, 4), {});
+  passes.be_training(call.flag(kBatchNormTrainingAt));
   const Scratch slopes(recorder, size_t(3) * size_t(moments.mean.numel()) * 4);
   passes.sums(moments, call.output(1), call.output(2), wanted ? &slopes : nullptr);
   if (wanted) passes.input_gradient(moments, slopes, call.output(0));
@@ -199,9 +202,9 @@ void run_backward(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> batch_norm_kernels() {
-  return {{find_op("_batch_norm_train"), {supports_forward, run_train}},
-          {find_op("_batch_norm_eval"), {supports_forward, run_eval}},
-          {find_op("_batch_norm_grad"), {supports_backward, run_backward}}};
+  return {{find_op("_batch_norm_train"), {supports_batch_norm_forward, run_batch_norm_train}},
+          {find_op("_batch_norm_eval"), {supports_batch_norm_forward, run_batch_norm_eval}},
+          {find_op("_batch_norm_grad"), {supports_batch_norm_backward, run_batch_norm_backward}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -19,7 +19,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct ConvArguments {
   uint64_t a, image, c, bias;
   uint32_t m, n, k;
   uint32_t groups, splits, split;
@@ -33,7 +33,7 @@ struct Arguments {
 
 using shaders::Conv;
 
-std::string variant(const ShaderCode&, Constants constants) {
+std::string conv_variant(const ShaderCode&, Constants constants) {
   const Conv c = Conv::of_values(constants);
   const char* const part = c.part == Conv::kInputGradient    ? "input gradient "
                            : c.part == Conv::kWeightGradient ? "weight gradient "
@@ -42,14 +42,14 @@ std::string variant(const ShaderCode&, Constants constants) {
               ending_name(c.has_bias, c.activation));
 }
 
-struct Tile {
+struct ConvTile {
   uint32_t bm, bn, bk, tm, tn;
 };
 // With 64 sums per invocation, a step of bk = 8 leaves registers for a fourth workgroup of 128 invocations.
-constexpr Tile kTiles[] = {
+constexpr ConvTile kTiles[] = {
     {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8}, {32, 128, 16, 4, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
-constexpr uint32_t threads_of(const Tile& tile) { return tile.bm / tile.tm * (tile.bn / tile.tn); }
-static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& tile) {
+constexpr uint32_t threads_of(const ConvTile& tile) { return tile.bm / tile.tm * (tile.bn / tile.tn); }
+static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const ConvTile& tile) {
   // an invocation loads the same column, or the same k, in every step
   const uint32_t threads = threads_of(tile);
   return threads % tile.bn == 0 && threads % tile.bk == 0 && tile.bm * tile.bk / threads % 4 == 0;
@@ -76,16 +76,16 @@ Tensor constant_of(const Call& call, const Tensor& bias, Activation activation) 
   return activate(reshape(bias, shape), activation);
 }
 
-bool fits(const Tile& tile, const PhysicalDevice& physical) {
+bool fits(const ConvTile& tile, const PhysicalDevice& physical) {
   // Arrays of conv.comp: two buffers of both tiles, then step_part, window_part and c_column.
   const uint32_t bytes = 2 * tile.bk * (tile.bm / 4 + tile.bn / 4 + 2) * 16 + 2 * tile.bk * 16 + tile.bn * 20;
   return bytes <= physical.limits.maxComputeSharedMemorySize &&
          threads_of(tile) <= physical.limits.maxComputeWorkGroupInvocations;
 }
 
-Tile choose(const Arguments& a, const Recorder& recorder) {
+ConvTile choose(const ConvArguments& a, const Recorder& recorder) {
   const uint64_t busy = recorder.rates.busy_groups(kBusyGroups);
-  for (const Tile& tile : kTiles) {
+  for (const ConvTile& tile : kTiles) {
     if (!fits(tile, recorder.physical)) continue;
     // Skip tiles that would be mostly padding.
     if (tile.bm > 32 && a.m <= tile.bm / 2) continue;
@@ -118,7 +118,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
   Activation activation = part == Conv::kResult ? activation_of(call.params) : Activation::none;
   const bool back = part == Conv::kInputGradient;
   const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
-  Arguments a{};
+  ConvArguments a{};
   set_window(a, along, image_size, out_size);
   const uint32_t taps = uint32_t(taps_of(along)), places = uint32_t(g.batch * positions_of(along));
   const bool scattered = is_scattered(along);
@@ -142,7 +142,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
   a.other_channels = uint32_t(back ? g.in_channels : g.out_channels);
   const Tensor second =
       a.k > 0 && taps != g.kernel_size() ? weight_of_taps(call.input(1), along) : contiguous(call.input(1));
-  const Tile tile = choose(a, recorder);
+  const ConvTile tile = choose(a, recorder);
   a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
   a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
   const uint32_t whole = a.row_tiles * a.column_tiles * a.groups;
@@ -171,7 +171,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
   const uint32_t run = part == Conv::kResult          ? a.k
                        : part == Conv::kInputGradient ? a.kernel_size
                                                       : uint32_t(g.out_size());
-  static const ShaderCode code = with_variant(find_shader("conv"), variant);
+  static const ShaderCode code = with_variant(find_shader("conv"), conv_variant);
   launch.run_in_turns(code,
                       Conv{.local_size_x = threads,
                            .bm = tile.bm,
@@ -230,21 +230,21 @@ void run_product(const Call& call, ConvPart part, const ConvGeometry& g, Recorde
 }
 
 template <ConvPart part, int dims>
-bool supports(const Call& call) {
+bool supports_conv(const Call& call) {
   if (!fits(call)) return false;
   const ConvGeometry g = conv_geometry(call, part, dims);
   return g.out_size() * g.batch < int64_t(1) << 31;
 }
 template <ConvPart part, int dims>
-void run(const Call& call, Recorder& recorder) {
+void run_conv(const Call& call, Recorder& recorder) {
   const DType type = call.output().dtype();
-  if (is_complex(type)) return run_by_parts(call, run<part, dims>, recorder);
+  if (is_complex(type)) return run_by_parts(call, run_conv<part, dims>, recorder);
   const ConvGeometry g = conv_geometry(call, part, dims);
   if (is_product(call, part, g)) return run_product(call, part, g, recorder);
   if (convolve_depthwise(call, part, g, recorder)) return;
   if (const DType unit_type = conv_unit_type(type, part, g, recorder.physical); unit_type != DType::f32)
     return convolve_on_units(call, part, g, unit_type, recorder);
-  if (is_16bit_float(type)) return run_in_f32(call, run<part, dims>, recorder);
+  if (is_16bit_float(type)) return run_in_f32(call, run_conv<part, dims>, recorder);
   // A transposed convolution is the gradient of a convolution's input, plus a bias.
   constexpr uint32_t shader = part == ConvPart::result            ? Conv::kResult
                               : part == ConvPart::weight_gradient ? Conv::kWeightGradient
@@ -257,7 +257,7 @@ void run(const Call& call, Recorder& recorder) {
 }
 template <ConvPart part, int dims>
 Kernel kernel() {
-  return {supports<part, dims>, run<part, dims>, true};
+  return {supports_conv<part, dims>, run_conv<part, dims>, true};
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace {
 
 using shaders::Depthwise, shaders::DepthwiseWeight;
 
-struct Tile {
+struct DepthwiseTile {
   uint32_t planes, rows, strips;
   uint32_t image_rows, image_columns;
 };
-struct Arguments {
+struct DepthwiseArguments {
   uint64_t image, weight, c, bias;
   uint32_t samples, groups, rows, sums;
   uint32_t image_size[3], size[3];
@@ -26,10 +26,10 @@ struct Arguments {
   int64_t weight_first, weight_group, weight_row, weight_sum, weight_tap[3];
   uint32_t out_size[3], out_stride[3], out_origin[3];
   uint32_t plane_tiles, row_tiles, strip_tiles;
-  Tile tile;
+  DepthwiseTile tile;
 };
-static_assert(offsetof(Arguments, weight_first) == 120);
-struct WeightArguments {
+static_assert(offsetof(DepthwiseArguments, weight_first) == 120);
+struct DepthwiseWeightArguments {
   uint64_t image, gradient, c;
   uint32_t samples, groups, rows, sums;
   uint32_t image_size[3], size[3];
@@ -37,7 +37,7 @@ struct WeightArguments {
   int32_t stride[3], origin[3], tap[3];
   uint32_t row_groups, tap_groups;
   uint32_t parts, part;
-  Tile tile;
+  DepthwiseTile tile;
 };
 
 constexpr int64_t kThreads = Depthwise::kThreads, kShared = Depthwise::kShared;
@@ -65,8 +65,9 @@ int64_t outs_for(int64_t size, int64_t taps, int64_t stride) {
 
 // Returns a tile whose part of the image fits into shared memory, or nothing. A kernel reaches over
 // reach_rows x reach_columns elements.
-std::optional<Tile> tile_of(int64_t samples, int64_t rows, int64_t columns, int64_t outs, int64_t reach_rows,
-                            int64_t reach_columns, int64_t row_stride, int64_t column_stride) {
+std::optional<DepthwiseTile> tile_of(int64_t samples, int64_t rows, int64_t columns, int64_t outs,
+                                     int64_t reach_rows, int64_t reach_columns, int64_t row_stride,
+                                     int64_t column_stride) {
   const int64_t all_strips = whole(columns, outs);
   int64_t strips = std::min(all_strips, kThreads), own_rows = std::min(rows, kThreads / strips),
           planes = std::min(samples, kThreads / (strips * own_rows));
@@ -74,8 +75,8 @@ std::optional<Tile> tile_of(int64_t samples, int64_t rows, int64_t columns, int6
     const int64_t image_rows = (own_rows - 1) * row_stride + reach_rows;
     const int64_t image_columns = (strips * outs - 1) * column_stride + reach_columns;
     if (planes * image_rows * image_columns <= kShared)
-      return Tile{uint32_t(planes), uint32_t(own_rows), uint32_t(strips), uint32_t(image_rows),
-                  uint32_t(image_columns)};
+      return DepthwiseTile{uint32_t(planes), uint32_t(own_rows), uint32_t(strips), uint32_t(image_rows),
+                           uint32_t(image_columns)};
     int64_t& largest = planes > 1 ? planes : own_rows > 1 ? own_rows : strips;
     if (largest == 1) return std::nullopt;
     largest = whole(largest, 2);
@@ -95,7 +96,7 @@ uint32_t taps_for(int64_t taps, int64_t tap) {
   return uint32_t((together - 1) * tap < kWidest ? together : 1);
 }
 
-std::string variant(const ShaderCode&, Constants constants) {
+std::string depthwise_variant(const ShaderCode&, Constants constants) {
   const Depthwise c = Depthwise::of_values(constants);
   return text(dtype_name(DType(c.type)), ' ', c.outs, " by ", c.taps, ending_name(c.has_bias, c.activation));
 }
@@ -107,7 +108,7 @@ bool result(const Call& call, bool back, const ConvGeometry& g, const Window& al
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const Tensor& out = call.output();
   const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
-  Arguments a{};
+  DepthwiseArguments a{};
   a.samples = uint32_t(g.batch);
   a.groups = uint32_t(g.groups);
   a.rows = uint32_t(back ? g.group_inputs() : g.group_outputs());
@@ -153,7 +154,7 @@ bool result(const Call& call, bool back, const ConvGeometry& g, const Window& al
   if (bias.defined()) a.bias = launch.reads(bias);
   launch.multiplies(double(g.batch) * a.groups * a.rows * a.sums * a.size[0] * a.size[1] * a.size[2] *
                     a.taps[0] * a.taps[1] * a.taps[2]);
-  static const ShaderCode code = with_variant(find_shader("depthwise"), variant);
+  static const ShaderCode code = with_variant(find_shader("depthwise"), depthwise_variant);
   launch.run_in_turns(code,
                       Depthwise{.outs = uint32_t(outs),
                                 .taps = taps,
@@ -172,7 +173,7 @@ bool weight_gradient(const Call& call, const ConvGeometry& g, Recorder& recorder
   constexpr uint32_t kMostSums = kShared / (kThreads + 1), kGroupsForEach = 8;
   const Tensor image = contiguous(call.input(0)), gradient = contiguous(call.input(1));
   const Tensor& out = call.output();
-  WeightArguments a{};
+  DepthwiseWeightArguments a{};
   a.samples = uint32_t(g.batch);
   a.groups = uint32_t(g.groups);
   a.rows = uint32_t(g.group_outputs());

@@ -14,7 +14,7 @@ namespace {
 
 using shaders::ChannelsLast, shaders::ConvCooperative;
 
-struct Arguments {
+struct ConvUnitArguments {
   uint64_t a, image, c, bias;
   uint64_t a_largest, image_largest;
   uint32_t m, n, k;
@@ -42,7 +42,7 @@ static_assert(offsetof(ChannelsLastArguments, items) == 80);
 constexpr int64_t padded(int64_t channels) { return (channels + 7) / 8 * 8; }
 
 // How an operand lies in memory, in elements.
-struct Layout {
+struct OperandLayout {
   int64_t items[2], item_step[2];  // the samples, or the rows of a weight
   int64_t groups, group_step, group_channels, channel_step;
   ConvGeometry::Sizes size, place_step;
@@ -54,17 +54,17 @@ struct Layout {
 };
 
 // An operand in the type that the matrix units multiply. `largest`: its largest magnitude, if it is scaled.
-struct Operand {
+struct ConvOperand {
   Tensor tensor, largest;
 };
 
-Operand channels_last(const Tensor& x, const Layout& layout, DType unit_type, Recorder& recorder) {
+ConvOperand channels_last(const Tensor& x, const OperandLayout& layout, DType unit_type, Recorder& recorder) {
   constexpr int64_t kChannels = ChannelsLast::kChannels, kManyPlaces = 64, kFewPlaces = 16;
   const bool is_f32 = x.dtype() == DType::f32;
   const int64_t tile_places = layout.places() > kFewPlaces ? kManyPlaces : kFewPlaces;
   const bool scaled = is_f32 && unit_type == DType::f16;
-  const Operand made{Tensor::empty({layout.elements()}, unit_type, x.device()),
-                     scaled ? largest_magnitude(x, recorder) : Tensor()};
+  const ConvOperand made{Tensor::empty({layout.elements()}, unit_type, x.device()),
+                         scaled ? largest_magnitude(x, recorder) : Tensor()};
   Launch launch(recorder);
   ChannelsLastArguments arguments{};
   arguments.from = launch.reads(x) + uint64_t(layout.first) * item_size(x.dtype());
@@ -112,7 +112,7 @@ Operand channels_last(const Tensor& x, const Layout& layout, DType unit_type, Re
 ConvGeometry::Sizes steps_of(const ConvGeometry::Sizes& size) { return {size[1] * size[2], size[2], 1}; }
 
 // A batch of images [samples, channels, …].
-Layout image_layout(const ConvGeometry& g, int64_t channels, const ConvGeometry::Sizes& size) {
+OperandLayout image_layout(const ConvGeometry& g, int64_t channels, const ConvGeometry::Sizes& size) {
   const int64_t places = size[0] * size[1] * size[2];
   return {.items = {1, g.batch},
           .item_step = {0, channels * places},
@@ -124,7 +124,7 @@ Layout image_layout(const ConvGeometry& g, int64_t channels, const ConvGeometry:
           .place_step = steps_of(size)};
 }
 
-std::string variant(const ShaderCode& code, Constants constants) {
+std::string conv_unit_variant(const ShaderCode& code, Constants constants) {
   const ConvCooperative c = ConvCooperative::of_values(constants);
   return text(c.scaled ? "scaled " : "", code.bfloat ? "bf16 " : "f16 ",
               c.part == ConvCooperative::kWeightGradient ? "weight gradient " : "", c.bm, 'x', c.bn, 'x',
@@ -132,7 +132,7 @@ std::string variant(const ShaderCode& code, Constants constants) {
 }
 
 // The matrix product of one group of a convolution, for the choice of a plan.
-Product product_of(const Arguments& a, DType type, DType unit_type) {
+Product group_product(const ConvUnitArguments& a, DType type, DType unit_type) {
   Product p;
   p.m = a.m, p.n = a.n, p.k = a.k;
   p.batch = {int64_t(a.groups)};
@@ -150,9 +150,9 @@ struct Run {
   DType type() const { return call.input(0).dtype(); }
 
   // Chooses tiles and parts of k. `most`: the most parts allowed.
-  ProductTile plan(Arguments& a, uint32_t most) const {
+  ProductTile plan(ConvUnitArguments& a, uint32_t most) const {
     const auto [tile, parts] =
-        plan_of(product_of(a, type(), unit_type), recorder.physical, recorder.rates, recorder.products);
+        plan_of(group_product(a, type(), unit_type), recorder.physical, recorder.rates, recorder.products);
     const uint32_t length = std::max(1u, a.k), count = std::min(parts, most);
     a.split = ((length + count - 1) / count + tile->bk - 1) / tile->bk * tile->bk;
     a.splits = (length + a.split - 1) / a.split;
@@ -161,10 +161,10 @@ struct Run {
     return *tile;
   }
 
-  void dispatch(Launch& launch, const Arguments& a, const ProductTile& tile, uint32_t part, bool scattered,
-                bool biased, Activation activation, DType out) const {
-    static const ShaderCode half_code = with_variant(find_shader("conv_cooperative"), variant);
-    static const ShaderCode bfloat_code = with_variant(half_code, variant, true);
+  void dispatch(Launch& launch, const ConvUnitArguments& a, const ProductTile& tile, uint32_t part,
+                bool scattered, bool biased, Activation activation, DType out) const {
+    static const ShaderCode half_code = with_variant(find_shader("conv_cooperative"), conv_unit_variant);
+    static const ShaderCode bfloat_code = with_variant(half_code, conv_unit_variant, true);
     const double share = recorder.rates.f32 / recorder.rates.matrix_units;
     launch.multiplies(double(a.m) * double(a.n) * double(a.k) * double(a.groups) * share);
     const uint32_t subgroup = recorder.physical.subgroup_size;
@@ -192,13 +192,14 @@ struct Run {
                         a.row_tiles * a.column_tiles * a.groups * a.splits, bytes_of(a));
   }
 
-  static void read_largest(Arguments& a, Launch& launch, const Operand& left, const Operand& image) {
+  static void read_largest(ConvUnitArguments& a, Launch& launch, const ConvOperand& left,
+                           const ConvOperand& image) {
     if (left.largest.defined()) a.a_largest = launch.reads(left.largest);
     if (image.largest.defined()) a.image_largest = launch.reads(image.largest);
   }
 
   // C, or memory for its parts of k in f32.
-  Tensor target(const Arguments& a) const {
+  Tensor target(const ConvUnitArguments& a) const {
     const Tensor& out = call.output();
     if (a.splits == 1) return out;
     return Tensor::empty({int64_t(a.splits), out.numel()}, DType::f32, out.device());
@@ -206,23 +207,23 @@ struct Run {
 
   // Computes the result, or one remainder of the input's gradient. `channels`: channels of the image; `rows`:
   // rows of C.
-  void result(const Operand& image, const Tensor& weight, bool back, const Window& along, const Tensor& bias,
-              Activation activation) const {
+  void result(const ConvOperand& image, const Tensor& weight, bool back, const Window& along,
+              const Tensor& bias, Activation activation) const {
     const int64_t channels = back ? g.group_outputs() : g.group_inputs(),
                   rows = back ? g.group_inputs() : g.group_outputs();
     const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
-    Arguments a{};
+    ConvUnitArguments a{};
     set_window(a, along, image_size, out_size);
     const int64_t taps = taps_of(along), positions = g.batch * positions_of(along);
     const bool scattered = is_scattered(along);
-    Layout layout{.items = {g.groups, rows},
-                  .item_step = {g.group_outputs() * g.window(), back ? g.kernel_size() : g.window()},
-                  .groups = 1,
-                  .group_step = 0,
-                  .group_channels = channels,
-                  .channel_step = back ? g.window() : g.kernel_size(),
-                  .size = {},
-                  .place_step = {}};
+    OperandLayout layout{.items = {g.groups, rows},
+                         .item_step = {g.group_outputs() * g.window(), back ? g.kernel_size() : g.window()},
+                         .groups = 1,
+                         .group_step = 0,
+                         .group_channels = channels,
+                         .channel_step = back ? g.window() : g.kernel_size(),
+                         .size = {},
+                         .place_step = {}};
     const ConvGeometry::Sizes steps = steps_of(g.kernel);
     for (size_t d = 0; d < 3; ++d) {
       const Along& one = along[d];
@@ -242,7 +243,7 @@ struct Run {
     a.out_channels = a.groups * a.m;
     const bool ends = bias.defined() || activation != Activation::none;
     const ProductTile tile = plan(a, ends || scattered ? 1 : a.k);
-    Operand left = image;  // not read where no tap reaches the positions
+    ConvOperand left = image;  // not read where no tap reaches the positions
     if (a.k > 0) left = channels_last(weight, layout, unit_type, recorder);
     const Tensor made = target(a);
     {
@@ -258,8 +259,8 @@ struct Run {
     if (a.splits > 1) add_parts(call.output(), made, recorder);
   }
 
-  void weight_gradient(const Operand& image, const Operand& gradient) const {
-    Arguments a{};
+  void weight_gradient(const ConvOperand& image, const ConvOperand& gradient) const {
+    ConvUnitArguments a{};
     const int64_t inputs = padded(g.group_inputs()), outputs = padded(g.group_outputs());
     for (size_t d = 0; d < 3; ++d) {
       a.image_size[d] = uint32_t(g.in[d]);
@@ -328,19 +329,19 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, D
   const NoGrad off;
   const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
-  const auto last = [&](const Tensor& x, const Layout& layout) {
+  const auto last = [&](const Tensor& x, const OperandLayout& layout) {
     return channels_last(x, layout, unit_type, recorder);
   };
-  const Layout outputs = image_layout(g, g.out_channels, g.out);
+  const OperandLayout outputs = image_layout(g, g.out_channels, g.out);
   if (part == ConvPart::input_gradient || part == ConvPart::transposed) {
-    const Operand image = last(first, outputs);
+    const ConvOperand image = last(first, outputs);
     const Run run{call, g, unit_type, recorder};
     each_remainder(
         g, [&](const Window& along) { run.result(image, second, true, along, bias, Activation::none); });
     return;
   }
   // Along a dim in which the kernel has one element, bring only the positions at its strides into the layout.
-  Layout inputs = image_layout(g, g.in_channels, g.in);
+  OperandLayout inputs = image_layout(g, g.in_channels, g.in);
   ConvGeometry used = g;
   for (size_t d = 0; d < 3; ++d)
     if (g.kernel[d] == 1 && g.padding[d] == 0) {
@@ -349,7 +350,7 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, D
       used.stride[d] = 1;
     }
   const Run run{call, used, unit_type, recorder};
-  const Operand image = last(first, inputs);
+  const ConvOperand image = last(first, inputs);
   if (part == ConvPart::weight_gradient) return run.weight_gradient(image, last(second, outputs));
   run.result(image, second, false, {forward_along(used, 0), forward_along(used, 1), forward_along(used, 2)},
              bias, activation_of(call.params));

@@ -7,26 +7,26 @@ namespace lunagrad::gpu {
 namespace {
 
 using shaders::EmbeddingBag;
-enum { kIds, kTable, kStarts, kScale };  // operands of runtime/ops/nn/embedding_bag.cpp
+enum { kBagIds, kBagTable, kBagStarts, kBagScale };  // operands of runtime/ops/nn/embedding_bag.cpp
 
-struct Arguments {
+struct EmbeddingBagArguments {
   uint64_t ids, table, starts, scale, result, fault;
   uint32_t bags, ids_count, rows, width, kind;
 };
-static_assert(offsetof(Arguments, bags) == 48);
+static_assert(offsetof(EmbeddingBagArguments, bags) == 48);
 
-bool supports(const Call& call) {
-  return call.output().dtype() == DType::f32 && call.input(kStarts).dtype() == DType::i64 &&
-         indexable(call.output()) && indexable(call.input(kIds)) && indexable(call.input(kTable));
+bool supports_embedding_bag(const Call& call) {
+  return call.output().dtype() == DType::f32 && call.input(kBagStarts).dtype() == DType::i64 &&
+         indexable(call.output()) && indexable(call.input(kBagIds)) && indexable(call.input(kBagTable));
 }
 
-void run(const Call& call, Recorder& recorder) {
+void run_embedding_bag(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor ids = contiguous(call.input(kIds)), table = contiguous(call.input(kTable)),
-               starts = contiguous(call.input(kStarts)),
-               scale = call.has(kScale) ? contiguous(call.input(kScale)) : Tensor();
+  const Tensor ids = contiguous(call.input(kBagIds)), table = contiguous(call.input(kBagTable)),
+               starts = contiguous(call.input(kBagStarts)),
+               scale = call.has(kBagScale) ? contiguous(call.input(kBagScale)) : Tensor();
   Launch launch(recorder);
-  Arguments a{};
+  EmbeddingBagArguments a{};
   a.ids = launch.reads(ids);
   a.table = launch.reads(table);
   a.starts = launch.reads(starts);
@@ -48,7 +48,7 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> embedding_bag_kernels() {
-  return {{find_op("_embedding_bag_sum"), {supports, run}}};
+  return {{find_op("_embedding_bag_sum"), {supports_embedding_bag, run_embedding_bag}}};
 }
 
 }  // namespace lunagrad::gpu

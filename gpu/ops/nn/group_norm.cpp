@@ -7,26 +7,27 @@ namespace lunagrad::gpu {
 namespace {
 
 using shaders::GroupNorm;
-enum { kGroupsAt, kEpsAt, kWantedAt };  // parameters of runtime/ops/nn/group_norm.cpp
+// Parameters of runtime/ops/nn/group_norm.cpp.
+enum { kGroupNormGroupsAt, kGroupNormEpsAt, kGroupNormWantedAt };
 
-struct Arguments {
+struct GroupNormArguments {
   uint64_t mean, var, rstd, weight, bias, spread_weight, spread_bias, dweight, dbias, slopes;
   uint64_t weight_result, bias_result;
   uint32_t groups, group_channels, channels, samples;
   float elements, eps;
 };
-static_assert(offsetof(Arguments, groups) == 96);
+static_assert(offsetof(GroupNormArguments, groups) == 96);
 
 // A workgroup sums one channel of one sample: a smaller channel would leave most of its invocations idle.
 constexpr int64_t kLeastElements = 256;
 
-bool supports(const Call& call, int input) {
+bool supports_group_norm(const Call& call, int input) {
   const Tensor& x = call.input(input);
   return all_f32(call) && indexable(x) && x.numel() > 0 &&
          x.numel() / (x.size(0) * x.size(1)) >= kLeastElements;
 }
-bool supports_forward(const Call& call) { return supports(call, 0); }
-bool supports_backward(const Call& call) { return supports(call, 1); }
+bool supports_group_norm_forward(const Call& call) { return supports_group_norm(call, 0); }
+bool supports_group_norm_backward(const Call& call) { return supports_group_norm(call, 1); }
 
 // One call: x seen as [1, samples x channels, elements].
 class Normalization {
@@ -39,13 +40,13 @@ class Normalization {
         channels_(x.size(1)),
         weight_(weight),
         moments_{made(), made(), made()},
-        passes_(seen(x), grad.defined() ? seen(grad) : grad, call.real(kEpsAt), recorder) {
-    a_.groups = uint32_t(call.integer(kGroupsAt));
+        passes_(seen(x), grad.defined() ? seen(grad) : grad, call.real(kGroupNormEpsAt), recorder) {
+    a_.groups = uint32_t(call.integer(kGroupNormGroupsAt));
     a_.channels = uint32_t(channels_);
     a_.group_channels = a_.channels / a_.groups;
     a_.samples = uint32_t(samples_);
     a_.elements = float(x.numel() / (samples_ * channels_));
-    a_.eps = float(call.real(kEpsAt));
+    a_.eps = float(call.real(kGroupNormEpsAt));
   }
 
   void forward(const Tensor& bias, const Tensor& result) {
@@ -66,7 +67,7 @@ class Normalization {
       const Scratch slopes(recorder_, size_t(3) * size_t(samples_ * channels_) * 4);
       {
         Launch launch(recorder_);
-        Arguments a = a_;
+        GroupNormArguments a = a_;
         a.rstd = launch.reads(moments_.rstd);
         read_sums(launch, a, weight_sums, bias_sums);
         if (weight_.defined()) a.weight = launch.reads(weight_);
@@ -77,7 +78,7 @@ class Normalization {
     }
     if (!dweight.defined() && !dbias.defined()) return;
     Launch launch(recorder_);
-    Arguments a = a_;
+    GroupNormArguments a = a_;
     read_sums(launch, a, weight_sums, bias_sums);
     if (dweight.defined()) a.weight_result = launch.writes(dweight);
     if (dbias.defined()) a.bias_result = launch.writes(dbias);
@@ -92,7 +93,7 @@ class Normalization {
 
   void meet(const Tensor& bias, const Tensor& weights, const Tensor& biases) {
     Launch launch(recorder_);
-    Arguments a = a_;
+    GroupNormArguments a = a_;
     a.var = launch.reads(moments_.var);
     launch.reads(moments_.mean);
     launch.reads(moments_.rstd);
@@ -109,12 +110,12 @@ class Normalization {
     run(launch, GroupNorm::kMeet, a, samples_ * a.groups);
   }
 
-  static void read_sums(Launch& launch, Arguments& a, const Tensor& dweight, const Tensor& dbias) {
+  static void read_sums(Launch& launch, GroupNormArguments& a, const Tensor& dweight, const Tensor& dbias) {
     a.dweight = launch.reads(dweight);
     a.dbias = launch.reads(dbias);
   }
 
-  void run(Launch& launch, uint32_t mode, const Arguments& a, int64_t groups) {
+  void run(Launch& launch, uint32_t mode, const GroupNormArguments& a, int64_t groups) {
     launch.run(GroupNorm{.mode = mode, .has_weight = a.weight != 0},
                {group_count(uint64_t(groups), recorder_)}, bytes_of(a));
   }
@@ -125,31 +126,28 @@ class Normalization {
   Tensor weight_;
   BatchNormPasses::Moments moments_;
   BatchNormPasses passes_;
-  Arguments a_{};
+  GroupNormArguments a_{};
 };
 
-Tensor in_order(const Call& call, int input) {
-  return call.has(input) ? contiguous(call.input(input)) : Tensor();
+void run_group_norm_forward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  Normalization(call, contiguous_input(call, 0), {}, contiguous_input(call, 1), recorder)
+      .forward(contiguous_input(call, 2), call.output());
 }
 
-void run_forward(const Call& call, Recorder& recorder) {
+void run_group_norm_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  Normalization(call, in_order(call, 0), {}, in_order(call, 1), recorder)
-      .forward(in_order(call, 2), call.output());
-}
-
-void run_backward(const Call& call, Recorder& recorder) {
-  const NoGrad off;
-  const auto wanted = [&](int i) { return call.flag(kWantedAt + i) ? call.output(i) : Tensor(); };
-  Normalization(call, in_order(call, 1), in_order(call, 0), in_order(call, 2), recorder)
+  const auto wanted = [&](int i) { return call.flag(kGroupNormWantedAt + i) ? call.output(i) : Tensor(); };
+  Normalization(call, contiguous_input(call, 1), contiguous_input(call, 0), contiguous_input(call, 2),
+                recorder)
       .backward(wanted(0), wanted(1), wanted(2));
 }
 
 }  // namespace
 
 std::vector<KernelEntry> group_norm_kernels() {
-  return {{find_op("group_norm"), {supports_forward, run_forward}},
-          {find_op("_group_norm_grad"), {supports_backward, run_backward}}};
+  return {{find_op("group_norm"), {supports_group_norm_forward, run_group_norm_forward}},
+          {find_op("_group_norm_grad"), {supports_group_norm_backward, run_group_norm_backward}}};
 }
 
 }  // namespace lunagrad::gpu

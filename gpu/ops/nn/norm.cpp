@@ -12,7 +12,7 @@ namespace lunagrad::gpu {
 namespace {
 
 using shaders::Norm;
-constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;  // parameters of runtime/ops/nn/norm.cpp
+constexpr int kNormShapeAt = 0, kNormEpsAt = 1, kNormWantedAt = 2;  // parameters of runtime/ops/nn/norm.cpp
 
 struct PushConstants {
   uint64_t x, weight, bias, result, moments, parts;
@@ -21,7 +21,7 @@ struct PushConstants {
 };
 static_assert(sizeof(PushConstants) <= kPushConstantBytes);
 
-bool supports(const Call& call) {
+bool supports_norm(const Call& call) {
   return have_one_float_type(call) && std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
            return !x.defined() || indexable(x);
          });
@@ -29,11 +29,11 @@ bool supports(const Call& call) {
 
 PushConstants push_constants_of(const Call& call, const Tensor& x) {
   PushConstants push{};
-  const Value& eps = call.params[kEpsAt];
+  const Value& eps = call.params[kNormEpsAt];
   push.eps = eps.kind == Value::Kind::real      ? float(eps.f)
              : eps.kind == Value::Kind::integer ? float(eps.i)
                                                 : std::numeric_limits<float>::epsilon();
-  push.size = uint32_t(numel(call.list(kShapeAt)));
+  push.size = uint32_t(numel(call.list(kNormShapeAt)));
   push.count = uint32_t(x.numel() / std::max<int64_t>(push.size, 1));
   return push;
 }
@@ -63,7 +63,7 @@ uint64_t groups_of_rows(const PushConstants& push, const RowPlan& plan) {
 }
 
 template <bool centred>
-void run_forward(const Call& call, Recorder& recorder) {
+void run_norm_forward(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor x = contiguous(call.input(0));
   const Tensor weight = call.has(1) ? contiguous(call.input(1)) : Tensor();
@@ -82,12 +82,12 @@ void run_forward(const Call& call, Recorder& recorder) {
 
 // Outputs: the gradients of input, weight and bias. A gradient that is not wanted is empty.
 template <bool centred>
-void run_backward(const Call& call, Recorder& recorder) {
+void run_norm_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor g = contiguous(call.input(0)), x = contiguous(call.input(1));
   const Tensor weight = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const auto wanted = [&](int output) {
-    return output < int(call.out.size()) && call.flag(kWantedAt + output);
+    return output < int(call.out.size()) && call.flag(kNormWantedAt + output);
   };
   PushConstants push = push_constants_of(call, x);
   if (push.count == 0) {  // no rows: sums are 0
@@ -144,10 +144,10 @@ void run_backward(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> norm_kernels() {
-  return {{find_op("layer_norm"), {supports, run_forward<true>}},
-          {find_op("rms_norm"), {supports, run_forward<false>}},
-          {find_op("_layer_norm_grad"), {supports, run_backward<true>}},
-          {find_op("_rms_norm_grad"), {supports, run_backward<false>}}};
+  return {{find_op("layer_norm"), {supports_norm, run_norm_forward<true>}},
+          {find_op("rms_norm"), {supports_norm, run_norm_forward<false>}},
+          {find_op("_layer_norm_grad"), {supports_norm, run_norm_backward<true>}},
+          {find_op("_rms_norm_grad"), {supports_norm, run_norm_backward<false>}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -16,20 +16,20 @@ namespace {
 
 using shaders::Pool;
 
-struct Axis {
+struct PoolAxis {
   int32_t size, out_size;
   int32_t kernel, stride, padding, dilation;
   int32_t with_padding;
   Divisor by_size, by_out;
 };
-struct Arguments {
+struct PoolArguments {
   uint64_t result, values, image, places;
   uint32_t count;
   int32_t divisor;
-  Axis axes[2];
+  PoolAxis axes[2];
 };
 
-bool supports(const Call& call) {
+bool supports_pool(const Call& call) {
   const DType type = call.input(0).dtype();
   if (type != DType::f32 && !is_16bit_float(type)) return false;
   for (const Tensor& x : call.in)
@@ -37,7 +37,7 @@ bool supports(const Call& call) {
   return indexable(call.output()) && indexable(call.input(0));
 }
 
-Axis axis_of(const PoolRule& rule) {
+PoolAxis axis_of(const PoolRule& rule) {
   return {int32_t(rule.in),           int32_t(rule.out),          int32_t(rule.kernel),
           int32_t(rule.stride),       int32_t(rule.padding),      int32_t(rule.dilation),
           int32_t(rule.with_padding), Divisor(uint32_t(rule.in)), Divisor(uint32_t(rule.out))};
@@ -59,7 +59,7 @@ bool is_whole(const PoolRule& rule) {
 }
 bool is_far(const PoolRule& rule) { return rule.in * (rule.out + 1) + rule.in >= int64_t(1) << 31; }
 
-void launch_pool(Launch& launch, Pool pool, Arguments& a, const PoolRules& rules, Recorder& recorder) {
+void launch_pool(Launch& launch, Pool pool, PoolArguments& a, const PoolRules& rules, Recorder& recorder) {
   const uint64_t rows = longest(rules.rows), columns = longest(rules.columns), elements = rows * columns;
   // One invocation computes a window of few elements. Several invocations share a larger window and read
   // adjacent elements.
@@ -78,7 +78,7 @@ void launch_pool(Launch& launch, Pool pool, Arguments& a, const PoolRules& rules
 }
 
 template <uint32_t mode>
-void run(const Call& call, Recorder& recorder) {
+void run_pool(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const PoolRules rules = pool_rules(call);
   const PoolRule &down = rules.rows, &across = rules.columns;
@@ -96,7 +96,7 @@ void run(const Call& call, Recorder& recorder) {
     pool.mode = Pool::kMaxPutCells;
   const auto windows = uint32_t(mode == Pool::kMaxPut ? first.numel() : out.numel());
   std::optional<Scratch> places;
-  Arguments a{};
+  PoolArguments a{};
   if (pool.mode == Pool::kMaxPut) {
     places.emplace(recorder, windows * sizeof(int32_t));
     Launch launch(recorder);
@@ -126,13 +126,14 @@ std::vector<KernelEntry> pool_kernels() {
   std::vector<KernelEntry> entries;
   for (const char* const name : {"max_pool1d", "max_pool2d", "adaptive_max_pool2d"}) {
     const std::string hidden = std::string("_") + name;
-    entries.push_back({find_op(name), {supports, run<Pool::kMax>}});
-    entries.push_back({find_op(hidden + "_grad"), {supports, run<Pool::kMaxPut>}});
-    entries.push_back({find_op(hidden + "_pick"), {supports, run<Pool::kMaxPick>}});
+    entries.push_back({find_op(name), {supports_pool, run_pool<Pool::kMax>}});
+    entries.push_back({find_op(hidden + "_grad"), {supports_pool, run_pool<Pool::kMaxPut>}});
+    entries.push_back({find_op(hidden + "_pick"), {supports_pool, run_pool<Pool::kMaxPick>}});
   }
   for (const char* const name : {"avg_pool1d", "avg_pool2d", "adaptive_avg_pool1d", "adaptive_avg_pool2d"}) {
-    entries.push_back({find_op(name), {supports, run<Pool::kAverage>}});
-    entries.push_back({find_op(std::string("_") + name + "_grad"), {supports, run<Pool::kAverageSpread>}});
+    entries.push_back({find_op(name), {supports_pool, run_pool<Pool::kAverage>}});
+    entries.push_back(
+        {find_op(std::string("_") + name + "_grad"), {supports_pool, run_pool<Pool::kAverageSpread>}});
   }
   return entries;
 }

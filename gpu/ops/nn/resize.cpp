@@ -14,7 +14,7 @@ namespace {
 
 using shaders::Resize;
 
-bool supports(const Call& call) {
+bool supports_im2col(const Call& call) {
   return call.input(0).dtype() == DType::f32 && indexable(call.input(0)) && indexable(call.output());
 }
 bool supports_interpolate(const Call& call) {
@@ -30,15 +30,15 @@ struct Tap {
 struct Holders {
   int32_t first = 0, last = -1;
 };
-struct Axis {
+struct ResizeAxis {
   int32_t size, out_size;
   uint32_t taps, holders;
   Divisor by;
 };
-struct Arguments {
+struct ResizeArguments {
   uint64_t result, operand, lists;
   uint32_t behind, count;
-  Axis axes[3];
+  ResizeAxis axes[3];
 };
 
 bool blends(const ResizeGeometry& g) {
@@ -73,13 +73,13 @@ uint32_t append(std::vector<std::byte>& to, const std::vector<T>& items) {
 
 void launch_resize(uint32_t mode, const Tensor& out, const Tensor& from, const ResizeGeometry& g,
                    Recorder& recorder) {
-  Arguments a{};
+  ResizeArguments a{};
   std::vector<std::byte> lists;
   const bool spreads = mode == Resize::kSpread;
   const bool fours = !spreads && g.axes[2].size() % 4 == 0 &&
                      moves_in_fours(out.dtype(), uint64_t(out.offset()) * uint64_t(item_size(out.dtype())));
   for (size_t d = 0; d < 3; ++d) {
-    Axis& axis = a.axes[d];
+    ResizeAxis& axis = a.axes[d];
     axis.size = int32_t(g.in[d]);
     axis.out_size = int32_t(g.axes[d].size());
     const uint32_t units =
@@ -207,8 +207,8 @@ void run_col2im(const Call& call, Recorder& recorder) {
 std::vector<KernelEntry> resize_kernels() {
   return {{find_op("interpolate"), {supports_interpolate, run_interpolate}},
           {find_op("_interpolate_grad"), {supports_interpolate, run_interpolate_grad}},
-          {find_op("im2col"), {supports, run_im2col}},
-          {find_op("col2im"), {supports, run_col2im}}};
+          {find_op("im2col"), {supports_im2col, run_im2col}},
+          {find_op("col2im"), {supports_im2col, run_col2im}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -16,24 +16,24 @@
 namespace lunagrad::gpu {
 namespace {
 
-using namespace recurrent;
+using recurrent::Sizes;
 using shaders::RnnLayer, shaders::RnnLayerGrad;
 static_assert(RnnLayer::kTanh == uint32_t(Cell::tanh) && RnnLayer::kRelu == uint32_t(Cell::relu) &&
               RnnLayer::kLstm == uint32_t(Cell::lstm) && RnnLayer::kGru == uint32_t(Cell::gru));
 
-struct Arguments {
+struct RnnLayerArguments {
   uint64_t from_inputs, from_states, bias_ih, bias_hh, states_before, cells_before;
   uint64_t states, cells, gates, last_state, last_cell;
   uint32_t parts, sequences, units, row, row_step, before, before_step;
 };
-static_assert(offsetof(Arguments, parts) == 88);
-struct GradArguments {
+static_assert(offsetof(RnnLayerArguments, parts) == 88);
+struct RnnLayerGradArguments {
   uint64_t dout, dlast_state, dlast_cell, parts, direct, dcells;
   uint64_t states, states_before, cells, cells_before, gates;
   uint64_t dinput, dhidden, kept, dstart, dstart_cell;
   uint32_t part_count, last, sequences, units, row, row_step, before, before_step;
 };
-static_assert(offsetof(GradArguments, part_count) == 128);
+static_assert(offsetof(RnnLayerGradArguments, part_count) == 128);
 
 bool of_one_type(const Call& call) {
   const DType type = call.out[0].dtype();
@@ -41,7 +41,7 @@ bool of_one_type(const Call& call) {
   return std::all_of(call.in.begin(), call.in.end(),
                      [&](const Tensor& x) { return !x.defined() || (x.dtype() == type && indexable(x)); });
 }
-bool supports(const Call& call) {
+bool supports_rnn_layer(const Call& call) {
   return of_one_type(call) && std::all_of(call.out.begin(), call.out.end(), indexable);
 }
 
@@ -72,6 +72,7 @@ Groups groups_of(const Sizes& sizes, uint32_t threads, const Recorder& recorder)
 
 template <Cell cell>
 void run_layer(const Call& call, Recorder& recorder) {
+  using namespace recurrent;
   const NoGrad off;
   if (lacks_units(call.input(kWeightHh), recorder.physical))
     return run_in_f32(call, run_layer<cell>, recorder);
@@ -88,7 +89,7 @@ void run_layer(const Call& call, Recorder& recorder) {
     const Tensor before = k ? rows_of(out, sizes, sizes.step(k - 1)) : h0;
     const Tensor from_states = multiply_in_parts(before, weight_hh, true, recorder);
     Launch launch(recorder);
-    Arguments a{};
+    RnnLayerArguments a{};
     a.from_inputs = launch.reads(from_inputs);
     a.from_states = launch.reads(from_states);
     a.parts = uint32_t(from_states.size(0));
@@ -116,12 +117,13 @@ void run_layer(const Call& call, Recorder& recorder) {
 
 template <Cell cell>
 void run_layer_grad(const Call& call, Recorder& recorder) {
+  using namespace recurrent;
   const NoGrad off;
   if (lacks_units(call.input(kWh), recorder.physical))
     return run_in_f32(call, run_layer_grad<cell>, recorder);
   constexpr bool lstm = cell == Cell::lstm, gru = cell == Cell::gru;
   const auto dense = [&](int i) { return call.has(i) ? contiguous(call.input(i)) : Tensor(); };
-  const auto wanted = [&](int i) { return call.flag(kWanted + i); };
+  const auto wanted = [&](int i) { return call.flag(recurrent::kWanted + i); };  // not attention's kWanted
   const Tensor x = dense(kX), &weight_hh = call.input(kWh);
   const Sizes sizes(x, weight_hh, call.flag(kReverse), call.flag(kBatchFirst));
   const auto make = [&](const Shape& shape, DType type) { return Tensor::empty(shape, type, x.device()); };
@@ -135,7 +137,7 @@ void run_layer_grad(const Call& call, Recorder& recorder) {
   Tensor parts;
   const auto launch_step = [&](int64_t k, bool finish) {
     Launch launch(recorder);
-    GradArguments a{};
+    RnnLayerGradArguments a{};
     const auto read = [&](const Tensor& from) { return from.defined() ? launch.reads(from) : 0; };
     set_rows(a, sizes, std::max<int64_t>(k, 0));
     a.last = k == sizes.steps - 1;
@@ -186,8 +188,8 @@ void run_layer_grad(const Call& call, Recorder& recorder) {
 
 template <Cell cell>
 void add_kernels(std::vector<KernelEntry>& list) {
-  list.push_back({&recurrent_layer(cell), {supports, run_layer<cell>}});
-  list.push_back({&recurrent_layer_grad(cell), {supports, run_layer_grad<cell>}});
+  list.push_back({&recurrent_layer(cell), {supports_rnn_layer, run_layer<cell>}});
+  list.push_back({&recurrent_layer_grad(cell), {supports_rnn_layer, run_layer_grad<cell>}});
 }
 
 }  // namespace

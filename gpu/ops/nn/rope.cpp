@@ -6,9 +6,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) { return all_f32(call) && indexable(call.output()); }
+bool supports_rope(const Call& call) { return all_f32(call) && indexable(call.output()); }
 
-void run(const Call& call, Recorder& recorder) {
+void run_rope(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &x = call.input(0), &cos = call.input(1), &sin = call.input(2), &out = call.output();
   const int64_t n = cos.size(1), features = x.size(-1);
@@ -25,6 +25,6 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> rope_kernels() { return {{find_op("rope"), {supports, run}}}; }
+std::vector<KernelEntry> rope_kernels() { return {{find_op("rope"), {supports_rope, run_rope}}}; }
 
 }  // namespace lunagrad::gpu

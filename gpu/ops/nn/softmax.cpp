@@ -9,20 +9,20 @@ namespace {
 
 using shaders::Softmax;
 
-struct Arguments {
+struct SoftmaxArguments {
   uint64_t result;
   uint64_t operand[2];
   Rows rows;
 };
 
-bool supports(const Call& call) { return have_one_float_type(call) && indexable(call.output()); }
+bool supports_softmax(const Call& call) { return have_one_float_type(call) && indexable(call.output()); }
 
 template <uint32_t mode>
-void run(const Call& call, Recorder& recorder) {
+void run_softmax(const Call& call, Recorder& recorder) {
   const Tensor& out = call.output();
   const int dim = normalize_dim(call.op->name, call.integer(0), out.shape());
   Launch launch(recorder);
-  Arguments arguments{};
+  SoftmaxArguments arguments{};
   const Tensor* tensors[3] = {&out};
   size_t count = 1;
   arguments.result = launch.writes(out);
@@ -44,10 +44,10 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> softmax_kernels() {
-  return {{find_op("softmax"), {supports, run<Softmax::kSoftmax>}},
-          {find_op("log_softmax"), {supports, run<Softmax::kLogSoftmax>}},
-          {find_op("_softmax_grad"), {supports, run<Softmax::kSoftmaxGrad>}},
-          {find_op("_log_softmax_grad"), {supports, run<Softmax::kLogSoftmaxGrad>}}};
+  return {{find_op("softmax"), {supports_softmax, run_softmax<Softmax::kSoftmax>}},
+          {find_op("log_softmax"), {supports_softmax, run_softmax<Softmax::kLogSoftmax>}},
+          {find_op("_softmax_grad"), {supports_softmax, run_softmax<Softmax::kSoftmaxGrad>}},
+          {find_op("_log_softmax_grad"), {supports_softmax, run_softmax<Softmax::kLogSoftmaxGrad>}}};
 }
 
 }  // namespace lunagrad::gpu

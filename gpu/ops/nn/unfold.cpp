@@ -7,12 +7,12 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
+bool supports_fold(const Call& call) {
   return part_type(call.input(0).dtype()) == DType::f32 && indexable(call.input(0)) &&
          indexable(call.output());
 }
 
-void run(const Call& call, Recorder& recorder) {
+void run_fold(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &g = call.input(0), &out = call.output();
   const int dim = int(call.integer(0));
@@ -30,6 +30,8 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> unfold_kernels() { return {{find_op("_fold_windows"), {supports, run, true}}}; }
+std::vector<KernelEntry> unfold_kernels() {
+  return {{find_op("_fold_windows"), {supports_fold, run_fold, true}}};
+}
 
 }  // namespace lunagrad::gpu

@@ -18,7 +18,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct MatmulArguments {
   uint64_t a, b, c, bias;
   int64_t a_row, a_column, b_row, b_column, bias_step;
   uint32_t m, n, k;
@@ -30,7 +30,7 @@ struct Arguments {
   int64_t batch_step[2][8];
   uint64_t a_largest, b_largest;
 };
-static_assert(offsetof(Arguments, batch_step) == 144);
+static_assert(offsetof(MatmulArguments, batch_step) == 144);
 
 struct UnitArguments {
   uint64_t from, to, largest;
@@ -168,7 +168,7 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   const auto [chosen, parts] = plan_of(p, recorder.physical, recorder.rates, recorder.products);
   const ProductTile& tile = *chosen;
   Launch launch(recorder);
-  Arguments arguments{};
+  MatmulArguments arguments{};
   const uint32_t length = std::max(1u, uint32_t(p.k));
   arguments.split = ((length + parts - 1) / parts + tile.bk - 1) / tile.bk * tile.bk;
   arguments.splits = (length + arguments.split - 1) / arguments.split;

@@ -8,7 +8,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct MatmulComplexArguments {
   uint64_t result, operand;
   uint32_t count, columns, dims, padding;
   uint32_t size[8];
@@ -34,7 +34,7 @@ Tensor doubled_matrix(const Tensor& b, bool transposed, Recorder& recorder) {
   const Tensor made = Tensor::empty(shape, DType::f32, b.device());
   if (b.numel() == 0) return made;
   Launch launch(recorder);
-  Arguments arguments{};
+  MatmulComplexArguments arguments{};
   arguments.result = launch.writes(made);
   arguments.operand = launch.reads(b);
   arguments.count = uint32_t(b.numel());

@@ -6,7 +6,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
+struct MatmulIntegersArguments {
   uint64_t a, b, c;
   uint32_t m, n, k;
   uint32_t row_tiles, column_tiles;
@@ -15,7 +15,7 @@ struct Arguments {
   int64_t batch_step[2][8];
   int64_t a_row, a_column, b_row, b_column;
 };
-static_assert(offsetof(Arguments, batch_step) == 80);
+static_assert(offsetof(MatmulIntegersArguments, batch_step) == 80);
 
 constexpr uint32_t kSide = shaders::MatmulIntegers::kSide;  // rows and columns of a tile
 
@@ -32,7 +32,7 @@ void run_integer_matmul(const Call& call, Recorder& recorder) {
   };
   const Shape batch = broadcast_shapes("matmul", batch_of(a), batch_of(b));
   Launch launch(recorder);
-  Arguments arguments{};
+  MatmulIntegersArguments arguments{};
   arguments.a = launch.reads(a);
   arguments.b = launch.reads(b);
   arguments.c = launch.writes(call.output());

@@ -20,16 +20,15 @@ struct Arguments {
   uint32_t faults[3];
 };
 
-bool supports(const Call& call) {
+bool supports_multinomial(const Call& call) {
   const Tensor& weights = call.input(0);
   constexpr int64_t kMost = int64_t(1) << 31;
   const int64_t n = weights.size(-1);
   return weights.dtype() != DType::f64 && n > 0 && call.output().numel() < kMost && weights.numel() < kMost &&
          weights.numel() / n * int64_t(padded_to(n)) < kMost;
 }
-bool always(const Call&) { return true; }
 
-void run(const Call& call, Recorder& recorder) {
+void run_multinomial(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor weights = contiguous(call.input(0)), &out = call.output();
   const bool replacement = call.flag(1);
@@ -85,7 +84,7 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> multinomial_kernels() {
-  return {{find_op("multinomial"), {supports, run, false, always}}};
+  return {{find_op("multinomial"), {supports_multinomial, run_multinomial, false, needs_float64}}};
 }
 
 }  // namespace lunagrad::gpu

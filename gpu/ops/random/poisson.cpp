@@ -5,22 +5,23 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct PushConstants {
+struct PoissonPushConstants {
   uint64_t result, rates;
   uint64_t fault;
   uint64_t seed, stream;
   uint32_t count, kind;
 };
-static_assert(sizeof(PushConstants) <= kPushConstantBytes);
+static_assert(sizeof(PoissonPushConstants) <= kPushConstantBytes);
 
-bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.output()); }
-bool always(const Call&) { return true; }
+bool supports_poisson(const Call& call) {
+  return call.input(0).dtype() != DType::f64 && indexable(call.output());
+}
 
-void run(const Call& call, Recorder& recorder) {
+void run_poisson(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor rates = contiguous(call.input(0));
   Launch launch(recorder);
-  PushConstants push{};
+  PoissonPushConstants push{};
   push.result = launch.writes(call.output());
   push.rates = launch.reads(rates);
   push.fault = recorder.stream.fault_address();
@@ -34,6 +35,8 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> poisson_kernels() { return {{find_op("poisson"), {supports, run, false, always}}}; }
+std::vector<KernelEntry> poisson_kernels() {
+  return {{find_op("poisson"), {supports_poisson, run_poisson, false, needs_float64}}};
+}
 
 }  // namespace lunagrad::gpu

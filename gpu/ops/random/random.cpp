@@ -13,7 +13,7 @@ namespace {
 
 using shaders::Random, shaders::Permutation;
 
-struct PushConstants {
+struct RandomPushConstants {
   uint64_t result, operand;
   uint64_t seed, stream;
   uint32_t count, threshold;
@@ -22,19 +22,19 @@ struct PushConstants {
   int64_t low;
   uint64_t range;
 };
-static_assert(sizeof(PushConstants) <= kPushConstantBytes);
+static_assert(sizeof(RandomPushConstants) <= kPushConstantBytes);
 
-bool supports(const Call& call) {
+bool supports_random(const Call& call) {
   const DType type = call.output().dtype();
   return type != DType::f64 && call.output().numel() < int64_t(1) << (is_complex(type) ? 30 : 31);
 }
 bool supports_dropout(const Call& call) {
   const DType type = call.input(0).dtype();
-  return supports(call) && (type == DType::f32 || is_16bit_float(type));
+  return supports_random(call) && (type == DType::f32 || is_16bit_float(type));
 }
 
-void launch_draw(Launch& launch, const Call& call, uint32_t mode, PushConstants push, Recorder& recorder,
-                 Bytes arguments = {}) {
+void launch_draw(Launch& launch, const Call& call, uint32_t mode, RandomPushConstants push,
+                 Recorder& recorder, Bytes arguments = {}) {
   const Tensor out = parts_in_a_row(call.output());
   push.seed = call.args[0].u;
   push.stream = call.args[1].u;
@@ -61,7 +61,7 @@ void run_dropout(const Call& call, Recorder& recorder) {
   if (p == 1) return copy(call.output(), Tensor::number(0.0), recorder);
   const Tensor x = contiguous(call.input(0));
   Launch launch(recorder);
-  PushConstants push{};
+  RandomPushConstants push{};
   push.operand = launch.reads(x);
   push.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
   push.factor = float(1 / (1 - p));
@@ -72,14 +72,14 @@ void run_dropout(const Call& call, Recorder& recorder) {
 template <uint32_t mode>
 void run_floats(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  PushConstants push{};
+  RandomPushConstants push{};
   push.factor = is_complex(call.output().dtype()) ? float(std::numbers::sqrt2 / 2) : 1;
   launch_draw(launch, call, mode, push, recorder);
 }
 
 void run_integers(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
-  PushConstants push{};
+  RandomPushConstants push{};
   push.low = call.integer(0);
   push.range = uint64_t(call.integer(1)) - uint64_t(call.integer(0));
   launch_draw(launch, call, push.range <= 0x100000000u ? Random::kInteger : Random::kTwoWords, push,
@@ -122,7 +122,7 @@ void run_bernoulli(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor chances = contiguous(call.input(0));
   Launch launch(recorder);
-  PushConstants push{};
+  RandomPushConstants push{};
   push.operand = launch.reads(chances);
   const BernoulliArguments arguments{recorder.stream.fault_address(), uint32_t(FaultKind::probability)};
   launch_draw(launch, call, Random::kBernoulli, push, recorder, bytes_of(arguments));
@@ -132,11 +132,11 @@ void run_bernoulli(const Call& call, Recorder& recorder) {
 
 std::vector<KernelEntry> random_kernels() {
   return {{find_op("_dropout"), {supports_dropout, run_dropout}},
-          {find_op("rand"), {supports, run_floats<Random::kUniform>, true}},
-          {find_op("randn"), {supports, run_floats<Random::kNormal>, true}},
-          {find_op("randint"), {supports, run_integers}},
-          {find_op("randperm"), {supports, run_permutation}},
-          {find_op("bernoulli"), {supports, run_bernoulli}}};
+          {find_op("rand"), {supports_random, run_floats<Random::kUniform>, true}},
+          {find_op("randn"), {supports_random, run_floats<Random::kNormal>, true}},
+          {find_op("randint"), {supports_random, run_integers}},
+          {find_op("randperm"), {supports_random, run_permutation}},
+          {find_op("bernoulli"), {supports_random, run_bernoulli}}};
 }
 
 }  // namespace lunagrad::gpu

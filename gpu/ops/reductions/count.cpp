@@ -5,23 +5,23 @@
 namespace lunagrad::gpu {
 namespace {
 
-struct PushConstants {
+struct SearchsortedPushConstants {
   uint64_t result, sequence, values;
   uint32_t count, each, n, step;
 };
-static_assert(sizeof(PushConstants) <= kPushConstantBytes);
+static_assert(sizeof(SearchsortedPushConstants) <= kPushConstantBytes);
 
-bool supports(const Call& call) {
+bool supports_searchsorted(const Call& call) {
   const Tensor &rows = call.input(0), &values = call.input(1);
   return rows.dtype() != DType::f64 && indexable(rows) && indexable(values);
 }
 
-void run(const Call& call, Recorder& recorder) {
+void run_searchsorted(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor rows = contiguous(call.input(0)), values = contiguous(call.input(1));
   const bool shared = rows.ndim() == 1;
   Launch launch(recorder);
-  PushConstants push{};
+  SearchsortedPushConstants push{};
   push.result = launch.writes(call.output());
   push.sequence = launch.reads(rows);
   push.values = launch.reads(values);
@@ -35,6 +35,8 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> count_kernels() { return {{find_op("_searchsorted"), {supports, run}}}; }
+std::vector<KernelEntry> count_kernels() {
+  return {{find_op("_searchsorted"), {supports_searchsorted, run_searchsorted}}};
+}
 
 }  // namespace lunagrad::gpu

@@ -9,10 +9,12 @@ namespace {
 
 using shaders::Reduce;
 
-bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.input(0)); }
+bool supports_extreme(const Call& call) {
+  return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
+}
 
 template <bool largest>
-void run(const Call& call, Recorder& recorder) {
+void run_extreme(const Call& call, Recorder& recorder) {
   static const ShaderCode &code = find_shader("extreme"), &code_i64 = find_shader("extreme_i64");
   constexpr uint32_t kState = 16;
   const Tensor& x = call.input(0);
@@ -32,10 +34,10 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> extreme_kernels() {
-  return {{find_op("argmax"), {supports, run<true>}},
-          {find_op("argmin"), {supports, run<false>}},
-          {find_op("_max"), {supports, run<true>}},
-          {find_op("_min"), {supports, run<false>}}};
+  return {{find_op("argmax"), {supports_extreme, run_extreme<true>}},
+          {find_op("argmin"), {supports_extreme, run_extreme<false>}},
+          {find_op("_max"), {supports_extreme, run_extreme<true>}},
+          {find_op("_min"), {supports_extreme, run_extreme<false>}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -223,12 +223,12 @@ Tensor largest_magnitude(const Tensor& x, Recorder& recorder) {
 
 namespace {
 
-bool supports(const Call& call) {
+bool supports_reduce(const Call& call) {
   const Tensor& x = call.input(0);
   return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 &&
          x.numel() < (int64_t(1) << (is_complex(x.dtype()) ? 30 : 31));
 }
-bool supports_floats(const Call& call) { return supports(call) && is_floating(call.input(0).dtype()); }
+bool supports_floats(const Call& call) { return supports_reduce(call) && is_floating(call.input(0).dtype()); }
 
 void reduce(const Call& call, uint32_t kind, double factor, Recorder& recorder) {
   static const ShaderCode& integers = find_shader("reduce_i64");
@@ -338,21 +338,21 @@ void add_parts(const Tensor& out, const Tensor& parts, Recorder& recorder) {
 }
 
 std::vector<KernelEntry> reduce_kernels() {
-  return {{find_op("var"), {supports, run_var<false>}},
-          {find_op("std"), {supports, run_var<true>}},
-          {find_op("_var_mean"), {supports, run_var<false>}},
-          {find_op("_std_mean"), {supports, run_var<true>}},
+  return {{find_op("var"), {supports_reduce, run_var<false>}},
+          {find_op("std"), {supports_reduce, run_var<true>}},
+          {find_op("_var_mean"), {supports_reduce, run_var<false>}},
+          {find_op("_std_mean"), {supports_reduce, run_var<true>}},
           {find_op("_norm"), {supports_floats, run_norm}},
           {find_op("_distance"), {supports_floats, run_distance}},
           {find_op("_nansum"), {supports_floats, run_nansum}},
           {find_op("_aminmax"), {supports_floats, run_aminmax}},
           {find_op("all"), {supports_truth, run_truth<true>, true}},
           {find_op("any"), {supports_truth, run_truth<false>, true}},
-          {find_op("sum"), {supports, run_reduction<Reduce::kSum>, true}},
-          {find_op("mean"), {supports, run_mean, true}},
-          {find_op("prod"), {supports, run_reduction<Reduce::kProduct>}},
-          {find_op("amax"), {supports, run_reduction<Reduce::kLargest>}},
-          {find_op("amin"), {supports, run_reduction<Reduce::kSmallest>}}};
+          {find_op("sum"), {supports_reduce, run_reduction<Reduce::kSum>, true}},
+          {find_op("mean"), {supports_reduce, run_mean, true}},
+          {find_op("prod"), {supports_reduce, run_reduction<Reduce::kProduct>}},
+          {find_op("amax"), {supports_reduce, run_reduction<Reduce::kLargest>}},
+          {find_op("amin"), {supports_reduce, run_reduction<Reduce::kSmallest>}}};
 }
 
 }  // namespace lunagrad::gpu

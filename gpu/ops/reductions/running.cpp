@@ -7,7 +7,7 @@ namespace {
 
 using shaders::Running;
 
-void run(const Call& call, uint32_t mode, bool reverse, Recorder& recorder) {
+void run_running(const Call& call, uint32_t mode, bool reverse, Recorder& recorder) {
   constexpr size_t kItem = 16;
   const Tensor& x = call.input(0);
   run_scan(Running{.mode = mode, .type = uint32_t(x.dtype()), .raw_type = raw_type(x.dtype())},
@@ -16,26 +16,26 @@ void run(const Call& call, uint32_t mode, bool reverse, Recorder& recorder) {
            recorder);
 }
 
-bool supports_extreme(const Call& call) {
+bool supports_running_extreme(const Call& call) {
   return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
 }
 template <uint32_t mode>
-void run_extreme(const Call& call, Recorder& recorder) {
-  run(call, mode, false, recorder);
+void run_running_extreme(const Call& call, Recorder& recorder) {
+  run_running(call, mode, false, recorder);
 }
 
 bool supports_log_sums(const Call& call) {
   return call.input(0).dtype() == DType::f32 && indexable(call.input(0));
 }
 void run_log_sums(const Call& call, Recorder& recorder) {
-  run(call, Running::kLogSum, call.flag(1), recorder);
+  run_running(call, Running::kLogSum, call.flag(1), recorder);
 }
 
 }  // namespace
 
 std::vector<KernelEntry> running_kernels() {
-  return {{find_op("cummax"), {supports_extreme, run_extreme<Running::kLargest>}},
-          {find_op("cummin"), {supports_extreme, run_extreme<Running::kSmallest>}},
+  return {{find_op("cummax"), {supports_running_extreme, run_running_extreme<Running::kLargest>}},
+          {find_op("cummin"), {supports_running_extreme, run_running_extreme<Running::kSmallest>}},
           {find_op("_logcumsumexp"), {supports_log_sums, run_log_sums}}};
 }
 

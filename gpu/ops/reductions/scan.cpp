@@ -13,7 +13,7 @@ bool supports_real(const Call& call) {
   const DType type = call.input(0).dtype();
   return (type == DType::f32 || is_integral(type)) && indexable(call.input(0));
 }
-bool supports(const Call& call) {
+bool supports_cumsum(const Call& call) {
   const DType type = call.input(0).dtype();
   return supports_real(call) || ((type == DType::c64 || is_16bit_float(type)) && indexable(call.input(0)));
 }
@@ -72,7 +72,7 @@ bool supports_product_grad(const Call& call) {
 }  // namespace
 
 std::vector<KernelEntry> scan_kernels() {
-  return {{find_op("_cumsum"), {supports, run_cumsum, true}},
+  return {{find_op("_cumsum"), {supports_cumsum, run_cumsum, true}},
           {find_op("_cumprod"), {supports_real, run_cumprod}},
           {find_op("_cumprod_grad"), {supports_product_grad, run_product_grad<false>}},
           {find_op("_prod_grad"), {supports_product_grad, run_product_grad<true>}}};

@@ -14,17 +14,17 @@ struct Entry {
   uint32_t count, type;
   uint32_t first_block, blocks;
 };
-struct PushConstants {
+struct SummaryPushConstants {
   uint64_t partial, result;
   uint32_t tensors, blocks;
 };
-static_assert(sizeof(PushConstants) <= kPushConstantBytes);
+static_assert(sizeof(SummaryPushConstants) <= kPushConstantBytes);
 
 using shaders::Summary;
 constexpr uint32_t kBlock = kGroupSize * Summary::kEach;
 constexpr size_t kMostTensors = 4096;  // per dispatch
 
-bool supports(const Call& call) {
+bool supports_summary(const Call& call) {
   return std::all_of(call.in.begin(), call.in.end(),
                      [](const Tensor& x) { return x.dtype() != DType::f64 && indexable(x); });
 }
@@ -37,7 +37,7 @@ void run_summary(const Call& call, Recorder& recorder) {
   for (size_t begin = 0; begin < dense.size(); begin += kMostTensors) {
     const size_t end = std::min(dense.size(), begin + kMostTensors);
     std::vector<Entry> entries;
-    PushConstants push{};
+    SummaryPushConstants push{};
     push.tensors = uint32_t(end - begin);
     for (size_t i = begin; i < end; ++i) {
       const auto count = uint32_t(dense[i].numel()), blocks = (count + kBlock - 1) / kBlock;
@@ -62,6 +62,6 @@ void run_summary(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> summary_kernels() { return {{&summary_op(), {supports, run_summary}}}; }
+std::vector<KernelEntry> summary_kernels() { return {{&summary_op(), {supports_summary, run_summary}}}; }
 
 }  // namespace lunagrad::gpu

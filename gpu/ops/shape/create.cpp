@@ -11,7 +11,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) { return call.output().dtype() != DType::f64 && indexable(call.output()); }
+bool supports_create(const Call& call) {
+  return call.output().dtype() != DType::f64 && indexable(call.output());
+}
 bool supports_empty(const Call&) { return true; }
 
 Tensor number_of(const Value& value) {
@@ -59,10 +61,10 @@ void launch_ramp(const Tensor& out, RampPushConstants push, bool whole, Recorder
 double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
 
 // The parameters of arange. They become integers if their values are whole, even if they are given as floats.
-struct Range {
+struct ArangeParams {
   Value start, step;
   bool whole;
-  explicit Range(const Call& call)
+  explicit ArangeParams(const Call& call)
       : start(call.params[1].present() ? call.params[0] : Value(0)), step(call.params[2]) {
     const auto is_whole = [](Value& value) {
       if (value.kind == Value::Kind::integer) return true;
@@ -88,9 +90,9 @@ void launch_whole_ramp(const Tensor& out, WholeRampPushConstants push, Recorder&
              bytes_of(push));
 }
 
-bool cuts_arange(const Call& call) { return is_integral(call.output().dtype()) && !Range(call).whole; }
+bool cuts_arange(const Call& call) { return is_integral(call.output().dtype()) && !ArangeParams(call).whole; }
 void run_arange(const Call& call, Recorder& recorder) {
-  const Range range(call);
+  const ArangeParams range(call);
   if (cuts_arange(call))
     return launch_whole_ramp(
         call.output(),
@@ -163,14 +165,14 @@ void run_triangle(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> create_kernels() {
-  return {{find_op("arange"), {supports, run_arange, false, cuts_arange}},
-          {find_op("linspace"), {supports, run_linspace, false, cuts_linspace}},
-          {find_op("eye"), {supports, run_eye, true}},
+  return {{find_op("arange"), {supports_create, run_arange, false, cuts_arange}},
+          {find_op("linspace"), {supports_create, run_linspace, false, cuts_linspace}},
+          {find_op("eye"), {supports_create, run_eye, true}},
           {find_op("tril"), {supports_triangle, run_triangle<true>, true}},
           {find_op("triu"), {supports_triangle, run_triangle<false>, true}},
-          {find_op("full"), {supports, run_full, true}},
-          {find_op("zeros"), {supports, run_zeros, true}},
-          {find_op("ones"), {supports, run_ones, true}},
+          {find_op("full"), {supports_create, run_full, true}},
+          {find_op("zeros"), {supports_create, run_zeros, true}},
+          {find_op("ones"), {supports_create, run_ones, true}},
           {find_op("empty"), {supports_empty, run_empty, true}}};
 }
 

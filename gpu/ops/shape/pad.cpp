@@ -7,9 +7,11 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) { return indexable(call.output()) && call.output().dtype() != DType::f64; }
+bool supports_pad(const Call& call) {
+  return indexable(call.output()) && call.output().dtype() != DType::f64;
+}
 
-void run(const Call& call, Recorder& recorder) {
+void run_pad(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
   const Dims& widths = call.list(0);  // pairs, the last dim's pair first
   copy(out, Tensor::number(call.real(1)), recorder);
@@ -30,6 +32,6 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> pad_kernels() { return {{find_op("_pad"), {supports, run, true}}}; }
+std::vector<KernelEntry> pad_kernels() { return {{find_op("_pad"), {supports_pad, run_pad, true}}}; }
 
 }  // namespace lunagrad::gpu

@@ -5,7 +5,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) { return indexable(call.output()); }
+bool supports_rearrange(const Call& call) { return indexable(call.output()); }
 
 void run_flip(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
@@ -48,7 +48,8 @@ void run_roll(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> rearrange_kernels() {
-  return {{find_op("flip"), {supports, run_flip, true}}, {find_op("_roll"), {supports, run_roll, true}}};
+  return {{find_op("flip"), {supports_rearrange, run_flip, true}},
+          {find_op("_roll"), {supports_rearrange, run_roll, true}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -94,7 +94,7 @@ const Op kDivRounding{
 
 // --- clamp between numbers or tensors ---
 
-Value bound_value(const Tensor& bound) { return bound.defined() ? value_of(bound) : Value(); }
+Value optional_bound(const Tensor& bound) { return bound.defined() ? value_of(bound) : Value(); }
 // Whether the bound is absent or an exact double: a row's parameters are doubles.
 bool is_exact_or_absent(const Tensor& bound) {
   constexpr int64_t kMost = int64_t(1) << 53;
@@ -107,7 +107,7 @@ Operands clamp_between(const Call& call, bool in_place) {
   const Tensor &low = call.in[1], &high = call.in[2];
   if (!low.defined() && !high.defined()) fail("clamp: min, max or both are needed");
   if (is_exact_or_absent(low) && is_exact_or_absent(high))
-    return {run_row(Row::clamp, {x}, {bound_value(low), bound_value(high)}, in_place)};
+    return {run_row(Row::clamp, {x}, {optional_bound(low), optional_bound(high)}, in_place)};
   if (in_place) check_in_place("clamp", x);
   for (const Tensor& bound : {low, high})
     if (bound.defined()) broadcast_shapes("clamp", x.shape(), bound.shape());

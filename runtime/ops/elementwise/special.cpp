@@ -11,7 +11,6 @@ namespace lunagrad {
 namespace {
 
 using Example = OpExample;
-constexpr auto kFloating = OpExample::Types::floating;
 
 void need_integers(const char* op, const Tensor& x) {
   if (is_differentiable(x.dtype())) fail(op, ": integers or booleans are needed (got ", x.dtype(), ")");

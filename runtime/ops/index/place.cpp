@@ -14,9 +14,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr auto kIndex = ExampleOperand::Kind::index;
 constexpr auto kBoolean = ExampleOperand::Kind::boolean;
-constexpr auto kFloating = OpExample::Types::floating;
 
 Tensor number(int64_t x) { return Tensor::number(x); }
 Tensor number(double x) { return Tensor::number(x); }
@@ -356,7 +354,7 @@ const Op kMaskedScatter{
                  {.inputs = {{{2, 3}}, {{3}, 0, 1, kBoolean}, {{2, 4}}}},
                  {.inputs = {{{2, 3}}, {{2, 3}, 0, 1, kBoolean}, {{0}}}, .error = "the source has 0"}}};
 
-Operands masked_fill_compose(const Call& call) {
+Operands masked_fill_value_compose(const Call& call) {
   const Tensor &x = call.input(0), &mask = call.input(1), &value = call.input(2);
   if (value.is_number()) return {masked_fill(x, mask, value_of(value))};
   if (mask.dtype() != DType::boolean) fail("masked_fill: the mask must be bool (got ", mask.dtype(), ")");
@@ -372,7 +370,7 @@ Operands masked_fill_compose(const Call& call) {
 const Op kMaskedFillValue{.name = "_masked_fill_value",
                           .doc = "input with value, a number or a 0-d tensor, where mask holds.",
                           .inputs = {{"input"}, {"mask"}, {"value"}},
-                          .compose = masked_fill_compose,
+                          .compose = masked_fill_value_compose,
                           .integer_inputs = 2,
                           .family = OpFamily::view,
                           .number_inputs = 0b100,

@@ -22,7 +22,7 @@ namespace {
 const ParamSpec kLastDim{"dim", ParamKind::dim, -1};
 const ParamSpec kStable{"stable", ParamKind::boolean, false};  // no effect: every sort is stable
 
-int dim_of(const Call& call, int at) {
+int dim_at(const Call& call, int at) {
   return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
 }
 
@@ -101,13 +101,13 @@ void order_into(const Call& call, int dim, bool descending, int64_t count) {
 // occurs twice in a lane, so that devices may write in any order.
 void spread_shape(Call& call) {
   Shape shape = call.input(0).shape();
-  shape[dim_of(call, 0)] = call.integer(1);
+  shape[dim_at(call, 0)] = call.integer(1);
   call.emit(shape, call.input(0).dtype());
 }
 Operands spread_compose(const Call& call) {
   const Tensor& x = call.input(0);
   Shape shape = x.shape();
-  const int dim = dim_of(call, 0);
+  const int dim = dim_at(call, 0);
   shape[dim] = call.integer(1);
   return {scatter_add(blank(shape, x.dtype(), x.device()), dim, call.input(1), x)};
 }
@@ -137,17 +137,17 @@ double comparisons(const Call& call, double kept) {
   return elements(call.in[0]) * std::ceil(std::log2(std::max(2.0, kept)));
 }
 double sort_flops(const Call& call) {
-  return comparisons(call, double(with_one_dim(call.input(0).shape())[dim_of(call, 0)]));
+  return comparisons(call, double(with_one_dim(call.input(0).shape())[dim_at(call, 0)]));
 }
 double topk_flops(const Call& call) { return comparisons(call, double(call.integer(0))); }
 
 void sort_shape(Call& call) {
-  dim_of(call, 0);
+  dim_at(call, 0);
   call.emit(call.input(0).shape(), call.input(0).dtype());
   call.emit(call.input(0).shape(), DType::i64);
 }
 void sort_cpu(const Call& call) {
-  const int dim = dim_of(call, 0);
+  const int dim = dim_at(call, 0);
   order_into(call, dim, call.flag(1), with_one_dim(call.input(0).shape())[dim]);
 }
 void sort_vjp(Backward& b) { set_taken_gradient(b, b.integer(0)); }
@@ -175,7 +175,7 @@ const Op kArgsort{.name = "argsort",
 
 void topk_shape(Call& call) {
   Shape shape = with_one_dim(call.input(0).shape());
-  const int dim = dim_of(call, 1);
+  const int dim = dim_at(call, 1);
   const int64_t k = call.integer(0);
   if (k < 0 || k > shape[dim])
     fail("topk: k must lie in 0 to ", shape[dim], ", the size of dim ", dim + 1, " (got ", k, ")");
@@ -184,7 +184,7 @@ void topk_shape(Call& call) {
   call.emit(shape, call.input(0).dtype());
   call.emit(shape, DType::i64);
 }
-void topk_cpu(const Call& call) { order_into(call, dim_of(call, 1), call.flag(2), call.integer(0)); }
+void topk_cpu(const Call& call) { order_into(call, dim_at(call, 1), call.flag(2), call.integer(0)); }
 void topk_vjp(Backward& b) { set_taken_gradient(b, b.integer(1)); }
 const Op kTopk{.name = "topk",
                .doc = "The k largest (or smallest) elements along dim in order, and their indices (from 0).",
@@ -231,13 +231,13 @@ int64_t place_of(Which which, int64_t k, int64_t n, int64_t nans) {
 
 void place_shape(Call& call) {
   Shape shape = with_one_dim(call.input(0).shape());
-  shape[dim_of(call, kPlaceDimAt)] = 1;
+  shape[dim_at(call, kPlaceDimAt)] = 1;
   call.emit(shape, call.input(0).dtype());
   call.emit(shape, DType::i64);
 }
 void place_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
-  const Split split(with_one_dim(x.shape()), dim_of(call, kPlaceDimAt));
+  const Split split(with_one_dim(x.shape()), dim_at(call, kPlaceDimAt));
   const Which which = Which(call.integer(kWhichAt));
   const int64_t n = split.size;
   check_room(size_t(n), 2 * sizeof(Keyed));
@@ -258,7 +258,7 @@ void place_cpu(const Call& call) {
 // For devices that sort whole rows.
 Operands place_compose(const Call& call) {
   const Tensor& x = call.input(0);
-  const int dim = dim_of(call, kPlaceDimAt);
+  const int dim = dim_at(call, kPlaceDimAt);
   const int64_t n = x.size(dim), k = call.integer(kPlaceAt);
   const Which which = Which(call.integer(kWhichAt));
   constexpr int64_t kFew = 32;  // up to this k, topk finds the smallest elements without sorting all
@@ -311,7 +311,7 @@ Operands one_of_order(const Tensor& x, Which which, int64_t k, int dim, bool kee
 
 Operands kthvalue_compose(const Call& call) {
   const Tensor& x = call.input(0);
-  const int dim = dim_of(call, 1);
+  const int dim = dim_at(call, 1);
   const int64_t k = call.integer(0), n = with_one_dim(x.shape())[dim];
   if (k < 1 || k > n)
     fail("kthvalue: k must lie in 1 to ", n, ", the size of dim ", dim + 1, " (got ", k, ")");
@@ -333,7 +333,7 @@ Operands middle_compose(const Call& call, Which which) {
   if (is_complex(x.dtype())) fail(call.op->name, ": complex numbers are not supported (got ", x.dtype(), ")");
   const bool whole = !call.params[0].present();
   const Tensor line = whole ? reshape(x, {x.numel()}) : x;
-  const int dim = whole ? 0 : dim_of(call, 0);
+  const int dim = whole ? 0 : dim_at(call, 0);
   if (with_one_dim(line.shape())[dim] == 0)
     fail(call.op->name, ": cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
   Operands results = one_of_order(line, which, 0, dim, !whole && call.flag(1));

@@ -315,7 +315,7 @@ Operands unique_consecutive_compose(const Call& call) {
 }
 const ParamSpec kInverse{"return_inverse", ParamKind::boolean, false};
 const ParamSpec kCounts{"return_counts", ParamKind::boolean, false};
-const ParamSpec kDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
+const ParamSpec kOptionalDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
 const OpExample::Types kNumbers = OpExample::Types::any;
 ExampleOperand small_numbers(const Shape& shape) { return {shape, 0, 3, ExampleOperand::Kind::index}; }
 
@@ -325,7 +325,7 @@ const Op kUnique{
         "The different elements of input, or slices of dim, in order; with return_inverse also which of them "
         "(from 0) each one is, with return_counts also how often each occurs.",
     .inputs = {{"input"}},
-    .params = {{"sorted", ParamKind::boolean, true}, kInverse, kCounts, kDim},
+    .params = {{"sorted", ParamKind::boolean, true}, kInverse, kCounts, kOptionalDim},
     .compose = unique_compose,
     .family = OpFamily::other,
     .examples = {
@@ -341,7 +341,7 @@ const Op kUniqueConsecutive{
         "The first element of each run of equal elements of input, or of slices of dim; with return_inverse "
         "also the run (from 0) of each element, with return_counts also the lengths.",
     .inputs = {{"input"}},
-    .params = {kInverse, kCounts, kDim},
+    .params = {kInverse, kCounts, kOptionalDim},
     .compose = unique_consecutive_compose,
     .family = OpFamily::other,
     .examples = {{.inputs = {small_numbers({3, 5})}},

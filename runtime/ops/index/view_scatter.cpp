@@ -10,7 +10,6 @@ namespace lunagrad {
 namespace {
 
 using Types = OpExample::Types;
-constexpr auto kIndex = ExampleOperand::Kind::index;
 
 void need_shape(const Call& call, const Shape& place) {
   if (const Shape& given = call.input(1).shape(); !(place == given))

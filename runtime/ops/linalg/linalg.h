@@ -37,6 +37,12 @@ inline Shape with_dims(Shape batch, std::initializer_list<int64_t> dims) {
   return batch;
 }
 
+// --- for records ---
+
+inline const ParamSpec kHermitian{"hermitian", ParamKind::boolean, false};
+// Pivots of an example: both rows were exchanged with the second.
+inline const ExampleOperand kSecondRow{.shape = {2}, .low = 2, .high = 3, .kind = kIndex};
+
 // --- for kernels ---
 
 // Calls f.template operator()<T>() for f32, f64, c64 or c128.

@@ -8,7 +8,6 @@ namespace lunagrad {
 namespace {
 
 const ParamSpec kCheckErrors{"check_errors", ParamKind::boolean, false};
-constexpr auto kFloating = OpExample::Types::floating;
 
 Operands factor(const Tensor& a) { return apply(*find_op("linalg.lu_factor"), {a}, {true}); }
 
@@ -22,7 +21,7 @@ Tensor info_of(const Tensor& packed) {
   return to(where(any(zero, {-1}), place, Tensor::number(int64_t(0))), DType::i32);
 }
 
-void check(const Call& call, const Tensor& info, bool wanted) {
+void check_info(const Call& call, const Tensor& info, bool wanted) {
   if (!wanted || info.numel() == 0) return;
   const Tensor on_host = contiguous(to(info, cpu_device()));
   for (int64_t item = 0; item < on_host.numel(); ++item)
@@ -36,7 +35,7 @@ Operands lu_factor_ex_compose(const Call& call) {
     fail(call.op->name, ": pivot = false is not supported: factors without exchanges of rows are not stable");
   Operands made = factor(call.input(0));
   const Tensor info = info_of(made[0]);
-  check(call, info, call.flag(1));
+  check_info(call, info, call.flag(1));
   return {made[0], made[1], info};
 }
 const Op kLuFactorEx{
@@ -57,7 +56,7 @@ Operands solve_checked(const Call& call, const Tensor& b, bool left, bool check_
   const Operands factors = factor(call.input(0));
   const Tensor& packed = factors[0];
   const Tensor info = info_of(packed);
-  check(call, info, check_errors);
+  check_info(call, info, check_errors);
   const Tensor singular = unsqueeze(unsqueeze(ne(info, Tensor::number(int64_t(0))), -1), -1);
   const Tensor regular = where(singular, identity_like(packed), packed);
   const Tensor x = apply1(*find_op("linalg.lu_solve"), {regular, factors[1], b}, {left, false});

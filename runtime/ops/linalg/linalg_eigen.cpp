@@ -4,7 +4,7 @@
 namespace lunagrad {
 namespace {
 
-[[noreturn]] void fail_convergence(const char* op, const Shape& shape, int64_t item) {
+[[noreturn]] void fail_eigenvalues(const char* op, const Shape& shape, int64_t item) {
   fail_as(ErrorKind::numeric, op, ": the eigenvalues of ", in_batch(shape, item), " do not converge");
 }
 
@@ -17,7 +17,7 @@ double values_flops(const Call& call) {
 }
 double eig_flops(const Call& call) { return 25 * elements(call.in[0]) * double(call.input(0).size(-1)); }
 
-void check(const Call& call) {
+void check_square(const Call& call) {
   require_square(call);
   lapack::check_size(call.op->name, call.input(0).size(-1), call.input(0).size(-1), 4);
 }
@@ -28,7 +28,7 @@ Shape values_shape(const Call& call) {
 // --- eigh ---
 
 void eigh_shape(Call& call) {
-  check(call);
+  check_square(call);
   call.emit(values_shape(call), part_type(call.input(0).dtype()));
   call.emit(call.input(0).shape(), call.input(0).dtype());
 }
@@ -41,7 +41,7 @@ void eigh_cpu(const Call& call) {
     for_items(a.numel() / (n * n), 9 * double(n * n) * double(n), [&](int64_t item) {
       if (lapack::eigh(n, matrices.data<T>() + item * n * n, reads_upper(call.integer(0)),
                        call.output(0).data<Part<T>>() + item * n, true) > 0)
-        fail_convergence(call.op->name, a.shape(), item);
+        fail_eigenvalues(call.op->name, a.shape(), item);
     });
     copy_from_columns(call.output(1), matrices);
   });
@@ -80,7 +80,7 @@ const Op kEigh{.name = "linalg.eigh",
                             {.inputs = {{{2, 3}}}, .error = "linalg.eigh: A must be a square matrix"}}};
 
 void eigvalsh_shape(Call& call) {
-  check(call);
+  check_square(call);
   call.emit(values_shape(call), part_type(call.input(0).dtype()));
 }
 // LAPACK sees the transposed matrix, with the same eigenvalues and the other triangle.
@@ -94,7 +94,7 @@ void eigvalsh_cpu(const Call& call) {
       std::copy_n(a.data<T>() + item * n * n, n * n, matrix.data());
       if (lapack::eigh(n, matrix.data(), !reads_upper(call.integer(0)),
                        call.output().data<Part<T>>() + item * n, false) > 0)
-        fail_convergence(call.op->name, a.shape(), item);
+        fail_eigenvalues(call.op->name, a.shape(), item);
     });
   });
 }
@@ -125,13 +125,13 @@ const Op kEigvalsh{.name = "linalg.eigvalsh",
 // --- eig ---
 
 void eig_shape(Call& call) {
-  check(call);
+  check_square(call);
   const DType type = complex_type(call.input(0).dtype());
   call.emit(values_shape(call), type);
   call.emit(call.input(0).shape(), type);
 }
 void eigvals_shape(Call& call) {
-  check(call);
+  check_square(call);
   call.emit(values_shape(call), complex_type(call.input(0).dtype()));
 }
 void eig_into(const Call& call, bool vectors) {
@@ -145,7 +145,7 @@ void eig_into(const Call& call, bool vectors) {
     for_items(a.numel() / (n * n), 25 * double(n * n) * double(n), [&](int64_t item) {
       if (lapack::eig(n, matrices.data<T>() + item * n * n, call.output(0).data<C>() + item * n,
                       vectors ? columns.data<C>() + item * n * n : nullptr) > 0)
-        fail_convergence(call.op->name, a.shape(), item);
+        fail_eigenvalues(call.op->name, a.shape(), item);
     });
     if (vectors) copy_from_columns(call.output(1), columns);
   });

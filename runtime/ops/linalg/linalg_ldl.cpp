@@ -4,9 +4,6 @@
 namespace lunagrad {
 namespace {
 
-const ParamSpec kHermitian{"hermitian", ParamKind::boolean, false};
-constexpr auto kFloating = OpExample::Types::floating;
-
 double ldl_flops(const Call& call) { return elements(call.in[0]) * double(call.input(0).size(-1)) / 3; }
 
 void ldl_shape(Call& call) {
@@ -79,7 +76,7 @@ const Op kLdlFactor{.name = "linalg.ldl_factor",
 
 // --- ldl_solve ---
 
-void solve_shape(Call& call) {
+void ldl_solve_shape(Call& call) {
   require_square(call, 0);
   require_matrix(call, 2);
   const Tensor &factors = call.input(0), &pivots = call.input(1), &b = call.input(2);
@@ -105,7 +102,7 @@ void check_pivots(const int32_t* pivots, int64_t n) {
   }
 }
 
-void solve_cpu(const Call& call) {
+void ldl_solve_cpu(const Call& call) {
   const Tensor &factors = call.input(0), &b = call.input(2);
   const Tensor pivots = in_order(call.input(1));
   const int64_t n = factors.size(-1), width = b.size(-1);
@@ -122,21 +119,21 @@ void solve_cpu(const Call& call) {
     copy_from_columns(call.output(), columns);
   });
 }
-double solve_flops(const Call& call) { return 2 * elements(call.in[2]) * double(call.input(0).size(-1)); }
+double ldl_solve_flops(const Call& call) { return 2 * elements(call.in[2]) * double(call.input(0).size(-1)); }
 // For factors and B with the same batch shape.
-const Op kSolve{.name = "_linalg.ldl_solve",
-                .doc = "The solution X of A X = B from the results of ldl_factor.",
-                .inputs = {{"LD"}, {"pivots"}, {"B"}},
-                .params = {kHermitian},
-                .shape = solve_shape,
-                .cpu = solve_cpu,
-                .half_through_f32 = true,
-                .integer_inputs = 2,
-                .complex = true,
-                .judges_values = true,
-                .family = OpFamily::linear_algebra,
-                .autocast = AutocastPolicy::f32,
-                .flops = {solve_flops, "2 n^2 for each column of B"}};
+const Op kLdlSolveMatrices{.name = "_linalg.ldl_solve",
+                           .doc = "The solution X of A X = B from the results of ldl_factor.",
+                           .inputs = {{"LD"}, {"pivots"}, {"B"}},
+                           .params = {kHermitian},
+                           .shape = ldl_solve_shape,
+                           .cpu = ldl_solve_cpu,
+                           .half_through_f32 = true,
+                           .integer_inputs = 2,
+                           .complex = true,
+                           .judges_values = true,
+                           .family = OpFamily::linear_algebra,
+                           .autocast = AutocastPolicy::f32,
+                           .flops = {ldl_solve_flops, "2 n^2 for each column of B"}};
 
 Operands ldl_solve_compose(const Call& call) {
   require_square(call, 0);
@@ -155,13 +152,11 @@ Operands ldl_solve_compose(const Call& call) {
     fail(name, ": pivots must be i32, as ldl_factor returns them (got ", pivots.dtype(), ")");
   const Shape batch = broadcast_shapes(name, batch_shape(factors.shape()), batch_shape(b.shape()));
   return {apply1(
-      kSolve,
+      kLdlSolveMatrices,
       {expand(factors, with_dims(batch, {n, n})), expand(to(pivots, DType::i32), with_dims(batch, {n})),
        expand(b, with_dims(batch, {n, b.size(-1)}))},
       call.params)};
 }
-// Pivots of an example: both rows were exchanged with the second.
-const ExampleOperand kSecondRow{.shape = {2}, .low = 2, .high = 3, .kind = ExampleOperand::Kind::index};
 const Op kLdlSolve{
     .name = "linalg.ldl_solve",
     .doc = "The solution X of A X = B from the results of ldl_factor; hermitian must be the same.",
@@ -178,7 +173,7 @@ const Op kLdlSolve{
 }  // namespace
 
 std::span<const Op* const> linalg_ldl_ops() {
-  static constexpr const Op* ops[] = {&kLdlFactorEx, &kLdlFactor, &kSolve, &kLdlSolve};
+  static constexpr const Op* ops[] = {&kLdlFactorEx, &kLdlFactor, &kLdlSolveMatrices, &kLdlSolve};
   return ops;
 }
 

@@ -162,9 +162,6 @@ const Op kLu{.name = "linalg.lu",
              .examples = {{.inputs = {{{3, 3}}}, .types = OpExample::Types::floating},
                           {.inputs = {{{2, 2, 3}}}, .types = OpExample::Types::floating}}};
 
-// Pivots of an example: both rows were exchanged with the second.
-const ExampleOperand kSecondRow{.shape = {2}, .low = 2, .high = 3, .kind = ExampleOperand::Kind::index};
-
 Operands lu_unpack_compose(const Call& call) {
   require_matrix(call);
   const Tensor& packed = call.input(0);

@@ -234,7 +234,7 @@ const Op kOrmqr{
 // --- lstsq ---
 
 enum Driver : int64_t { kGelsy, kGels, kGelsd, kGelss };
-constexpr int kRcondAt = 0, kDriverAt = 1;
+constexpr int kLstsqRcondAt = 0, kDriverAt = 1;
 
 // Results: the solution, the ranks and the singular values.
 void lstsq_shape(Call& call) {
@@ -265,8 +265,8 @@ void lstsq_cpu(const Call& call) {
   visit_linalg_dtype(a.dtype(), [&]<class T>() {
     using R = Part<T>;
     if (k == 0 || columns == 0) return std::fill_n(x.data<T>(), x.numel(), T(0)), void();
-    const R rcond = call.params[kRcondAt].present() ? R(call.real(kRcondAt))
-                                                    : std::numeric_limits<R>::epsilon() * R(height);
+    const R rcond = call.params[kLstsqRcondAt].present() ? R(call.real(kLstsqRcondAt))
+                                                         : std::numeric_limits<R>::epsilon() * R(height);
     const Tensor matrices = columns_of(a), right = columns_of(b);
     const Tensor solved = Tensor::empty(with_dims(batch_shape(a.shape()), {columns, height}), a.dtype());
     for_items(items, 4 * double(m * n) * double(k), [&](int64_t item) {

@@ -5,7 +5,7 @@
 namespace lunagrad {
 namespace {
 
-[[noreturn]] void fail_convergence(const char* op, const Shape& shape, int64_t item) {
+[[noreturn]] void fail_singular_values(const char* op, const Shape& shape, int64_t item) {
   fail_as(ErrorKind::numeric, op, ": the singular values of ", in_batch(shape, item), " do not converge");
 }
 
@@ -55,7 +55,7 @@ void svd_cpu(const Call& call) {
       if (lapack::svd(m, n, matrices.data<T>() + item * m * n, s.data<Part<T>>() + item * k,
                       left.data<T>() + item * m * u.size(-1), right.data<T>() + item * n * vh.size(-2),
                       full) > 0)
-        fail_convergence(call.op->name, a.shape(), item);
+        fail_singular_values(call.op->name, a.shape(), item);
     });
     copy_from_columns(u, left);
     copy_from_columns(vh, right);
@@ -163,7 +163,7 @@ void svdvals_cpu(const Call& call) {
       std::copy_n(ordered.data<T>() + item * m * n, m * n, matrix.data());
       if (lapack::svd<T>(n, m, matrix.data(), call.output().data<Part<T>>() + item * k, nullptr, nullptr,
                          false) > 0)
-        fail_convergence(call.op->name, a.shape(), item);
+        fail_singular_values(call.op->name, a.shape(), item);
     });
   });
 }
@@ -197,10 +197,9 @@ const Op kSvdvals{.name = "linalg.svdvals",
 
 // --- pinv ---
 
-constexpr int kRcondAt = 0, kHermitianAt = 1, kAtolAt = 2, kRtolAt = 3;
+constexpr int kPinvRcondAt = 0, kHermitianAt = 1, kAtolAt = 2, kRtolAt = 3;
 const ParamSpec kAtol{.name = "atol", .kind = ParamKind::real, .optional = true};
 const ParamSpec kRtol{.name = "rtol", .kind = ParamKind::real, .optional = true};
-const ParamSpec kHermitian{"hermitian", ParamKind::boolean, false};
 
 void pinv_shape(Call& call) {
   require_matrix(call);
@@ -226,7 +225,7 @@ void pinv_cpu(const Call& call) {
   const Tensor& a = call.input(0);
   const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const Value &atol = call.params[kAtolAt],
-              &rtol = call.params[kRtolAt].present() ? call.params[kRtolAt] : call.params[kRcondAt];
+              &rtol = call.params[kRtolAt].present() ? call.params[kRtolAt] : call.params[kPinvRcondAt];
   require_finite(call.op->name, a);
   Tensor source = a;
   if (call.flag(kHermitianAt)) {  // only the lower triangle is read
@@ -244,7 +243,7 @@ void pinv_cpu(const Call& call) {
       std::vector<R> s(static_cast<size_t>(k));
       std::copy_n(ordered.data<T>() + item * m * n, m * n, matrix);
       if (lapack::svd(n, m, matrix, s.data(), left, right, false) > 0)
-        fail_convergence(call.op->name, a.shape(), item);
+        fail_singular_values(call.op->name, a.shape(), item);
       const R bound = bound_of(atol, rtol, std::max(m, n), s[0]);
       const auto conjugate = [](T x) {
         if constexpr (is_complex_v<T>)

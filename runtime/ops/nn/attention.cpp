@@ -18,14 +18,14 @@
 namespace lunagrad {
 namespace {
 
-enum Input { kQuery, kKey, kValue, kMask };
+enum AttentionOperand { kQuery, kKey, kValue, kMask };
 // Parameters of the hidden records. With `inner_heads` the result and the gradients of query, key and value
 // are laid out [..., rows, heads, features]: operands that are transposed views of one matrix have that
 // layout, so that no copy is needed.
-enum Param { kCausal, kScale, kSoftcap, kInnerHeads };
-enum Argument { kSeed, kStream, kDropout };
+enum AttentionParam { kCausal, kScale, kSoftcap, kInnerHeads };
+enum AttentionArgument { kSeed, kStream, kDropout };
 
-constexpr double kGrain = 1e6;  // floating-point operations, 20 µs
+constexpr double kAttentionGrain = 1e6;  // floating-point operations, 20 µs
 constexpr int64_t kLeastItems =
     16;  // least number of work items of a backward pass, if there are enough keys
 
@@ -81,7 +81,7 @@ class Heads {
 };
 
 // The mask expanded to all queries of all heads; its rows have unit stride.
-Tensor spread(const Tensor& mask, const Shape& scores) {
+Tensor spread_mask(const Tensor& mask, const Shape& scores) {
   Shape own = mask.shape();
   if (own.empty()) own = {1};
   own[own.size() - 1] = scores.back();
@@ -105,7 +105,7 @@ struct Problem {
   Heads<const uint8_t> allowed;
 
   Problem(const Call& call, int first) {
-    const auto operand = [&](Input i) { return with_unit_stride(call.input(first + i)); };
+    const auto operand = [&](AttentionOperand i) { return with_unit_stride(call.input(first + i)); };
     const Tensor query = operand(kQuery), key = operand(kKey), value = operand(kValue);
     plan = {.queries = query.size(-2),
             .keys = key.size(-2),
@@ -121,7 +121,7 @@ struct Problem {
     k = Heads<const T>(key);
     v = Heads<const T>(value);
     if (!call.has(first + kMask)) return;
-    const Tensor mask = spread(call.input(first + kMask), scores_shape(call, first));
+    const Tensor mask = spread_mask(call.input(first + kMask), scores_shape(call, first));
     if (mask.dtype() == DType::boolean)
       allowed = Heads<const uint8_t>(mask);
     else
@@ -135,12 +135,12 @@ struct Problem {
   int64_t grain(double products, int64_t count) const {
     const double all = double(heads) * double(plan.queries) * double(plan.keys) *
                        double(plan.features + plan.value_features) * products;
-    return std::max<int64_t>(1, int64_t(kGrain * double(count) / std::max(all, 1.0)));
+    return std::max<int64_t>(1, int64_t(kAttentionGrain * double(count) / std::max(all, 1.0)));
   }
 };
 
 template <class F>
-void with_type(const Call& call, F&& f) {
+void with_operand_type(const Call& call, F&& f) {
   call.input(1).dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
@@ -161,7 +161,7 @@ void attention_shape(Call& call) {
 }
 
 void attention_cpu(const Call& call) {
-  with_type(call, [&]<class T>() {
+  with_operand_type(call, [&]<class T>() {
     const Problem<T> problem(call, 0);
     const AttentionPlan& plan = problem.plan;
     const Heads<T> out(call.flag(kInnerHeads) ? swapped(call.output()) : call.output());
@@ -183,7 +183,8 @@ void attention_cpu(const Call& call) {
 
 // --- gradients ---
 
-constexpr int kGrad = 0, kOperands = 1, kOut = 5, kLse = 6, kLseGrad = 7;  // inputs of the gradients
+// inputs of the gradients
+constexpr int kOutGrad = 0, kOperands = 1, kForwardOut = 5, kLse = 6, kLseGrad = 7;
 constexpr int kWanted =
     kInnerHeads + 1;  // the first of three flags: whether the gradients of query, key and value are wanted
 
@@ -205,8 +206,8 @@ struct Results {
     const auto rows = [&](int i) {
       return with_unit_stride(call.flag(kInnerHeads) ? swapped(call.input(i)) : call.input(i));
     };
-    out = Heads<const T>(rows(kOut));
-    d_out = Heads<const T>(rows(kGrad));
+    out = Heads<const T>(rows(kForwardOut));
+    d_out = Heads<const T>(rows(kOutGrad));
     if (call.has(kLseGrad)) d_lse = in_order(call.input(kLseGrad));
   }
   AttentionResult<T> of(int64_t head) const {
@@ -215,7 +216,7 @@ struct Results {
   }
 };
 
-void grad_shape(Call& call) {
+void attention_grad_shape(Call& call) {
   for (int i = 0; i < 3; ++i) {
     const Tensor& x = call.input(kOperands + i);
     call.emit(call.flag(kWanted + i) ? laid_out(x.shape(), call.flag(kInnerHeads)) : Shape{0}, x.dtype());
@@ -274,8 +275,8 @@ void grad_of(const Call& call) {
                  }
                });
 }
-void grad_cpu(const Call& call) {
-  with_type(call, [&]<class T>() { grad_of<T>(call); });
+void attention_grad_cpu(const Call& call) {
+  with_operand_type(call, [&]<class T>() { grad_of<T>(call); });
 }
 
 // The products of attention and of its gradients, each 2 x queries x keys x features, as PyTorch counts them
@@ -313,8 +314,8 @@ const Op kAttentionGrad{
                {"query_wanted", ParamKind::boolean, true},
                {"key_wanted", ParamKind::boolean, true},
                {"value_wanted", ParamKind::boolean, true}},
-    .shape = grad_shape,
-    .cpu = grad_cpu,
+    .shape = attention_grad_shape,
+    .cpu = attention_grad_cpu,
     .family = OpFamily::linear_algebra,
     .flops = {attention_grad_flops,
               "2 x queries of all heads x keys x features, summed over 5 products, masked or not"}};
@@ -331,13 +332,13 @@ void mask_grad_shape(Call& call) {
 }
 
 void mask_grad_cpu(const Call& call) {
-  with_type(call, [&]<class T>() {
+  with_operand_type(call, [&]<class T>() {
     const Problem<T> problem(call, kOperands);
     const Results<T> results(call);
     const AttentionPlan& plan = problem.plan;
     const Tensor& out = call.output();
     std::fill_n(out.data<T>(), out.numel(), T(0));
-    const Heads<T> sums(spread(out, scores_shape(call, kOperands)));
+    const Heads<T> sums(spread_mask(out, scores_shape(call, kOperands)));
     const int64_t size = plan.queries * plan.keys, blocks = problem.key_blocks();
     parallel_for(out.numel() / std::max<int64_t>(size, 1) * blocks, 1, [&](int64_t begin, int64_t end) {
       const Workspace<T> memory(attention_grad_memory(plan));
@@ -480,7 +481,7 @@ const Op kAttention{
 enum PublicParam { kDropoutP, kIsCausal, kGivenScale, kGivenSoftcap };
 
 // The common batch of the operands, after all checks.
-Shape check(const Call& call) {
+Shape check_attention(const Call& call) {
   const char* const name = call.op->name;
   const Tensor &q = call.input(kQuery), &k = call.input(kKey), &v = call.input(kValue);
   for (const int i : {kQuery, kKey, kValue}) {
@@ -527,7 +528,7 @@ bool runs_on_device(const Call& call) {
 }
 
 Operands public_compose(const Call& call) {
-  const Shape batch = check(call);
+  const Shape batch = check_attention(call);
   const Tensor& query = call.input(kQuery);
   const bool narrow = is_16bit_float(query.dtype());
   const auto operand = [&](int i) {

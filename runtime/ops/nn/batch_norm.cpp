@@ -12,12 +12,13 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/into_range.h"
+#include "runtime/ops/nn/channel_norm_operands.h"
 #include "runtime/ops/nn/cpu/channel_norm.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements
+constexpr int64_t kBatchNormGrain = 8192;  // elements
 
 // The input as batch x channels x size.
 struct Channels {
@@ -31,7 +32,7 @@ struct Channels {
   template <class F>
   void for_channels(F&& f) const {
     const int64_t least = size == 1 ? 64 : 1;
-    parallel_for(count, std::max(least, kGrain / std::max<int64_t>(of_each(), 1)), f);
+    parallel_for(count, std::max(least, kBatchNormGrain / std::max<int64_t>(of_each(), 1)), f);
   }
 };
 
@@ -42,7 +43,7 @@ std::vector<T> values_of(const Tensor& x, int64_t count, T absent) {
   return values;
 }
 
-void convert(const Tensor& from, Tensor to) {
+void copy_converted(const Tensor& from, Tensor to) {
   copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(), from.shape());
 }
 
@@ -52,17 +53,17 @@ void in_f32(const Call& call, void (*kernel)(const Call&)) {
   for (Tensor& x : upcast.in) {
     if (!x.defined() || !is_16bit_float(x.dtype())) continue;
     const Tensor given = std::exchange(x, Tensor::empty(x.shape(), DType::f32));
-    convert(given, x);
+    copy_converted(given, x);
   }
   for (Tensor& y : upcast.out)
     if (is_16bit_float(y.dtype())) y = Tensor::empty(y.shape(), DType::f32);
   kernel(upcast);
   for (size_t i = 0; i < call.out.size(); ++i)
-    if (is_16bit_float(call.out[i].dtype())) convert(upcast.out[i], call.out[i]);
+    if (is_16bit_float(call.out[i].dtype())) copy_converted(upcast.out[i], call.out[i]);
 }
 
 template <class F>
-void with_type(const Tensor& x, F&& f) {
+void with_type_of(const Tensor& x, F&& f) {
   x.dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
@@ -125,7 +126,7 @@ void train_cpu(const Call& call) {
   if (is_16bit_float(call.input(0).dtype())) return in_f32(call, train_cpu);
   const Tensor x = in_order(call.input(0));
   const Channels c(x.shape());
-  with_type(x, [&]<class T>() {
+  with_type_of(x, [&]<class T>() {
     std::vector<T> scale = values_of<T>(call.has(1) ? call.input(1) : Tensor(), c.count, 1);
     const std::vector<T> shift = values_of<T>(call.has(2) ? call.input(2) : Tensor(), c.count, 0);
     const T* const in = x.data<T>();
@@ -179,7 +180,7 @@ void eval_cpu(const Call& call) {
   if (is_16bit_float(call.input(0).dtype())) return in_f32(call, eval_cpu);
   const Tensor x = in_order(call.input(0));
   const Channels c(x.shape());
-  with_type(x, [&]<class T>() {
+  with_type_of(x, [&]<class T>() {
     std::vector<T> scale = values_of<T>(call.has(3) ? call.input(3) : Tensor(), c.count, 1);
     const std::vector<T> shift = values_of<T>(call.has(4) ? call.input(4) : Tensor(), c.count, 0);
     const std::vector<T> mean = values_of<T>(call.input(1), c.count, 0);
@@ -196,7 +197,7 @@ void eval_cpu(const Call& call) {
 //   db = sum g,  dw = r sum g (x - mean)
 //   dx = w r g, in training less w r (db + (x - mean) r dw) / m ---
 
-enum GradParam { kEps, kTraining, kInputWanted };
+enum BatchNormGradParam { kBatchNormEps, kTraining, kBatchNormInputWanted };
 
 // For a channel whose squares are out of range. With x^ = (x - mean) r no step leaves the range:
 //   db = sum g,  dw = sum g x^,  dx = w r (g - (db + x^ dw) / m) in training
@@ -217,24 +218,24 @@ void scaled_gradient(const ScaledChannel<T>& channel, const T* g, const T* x, T 
       [&](int64_t i) { dx[i] = T(w * r * (double(g[i]) - (db + normalized(i) * dw) / count)); });
 }
 
-void grad_shape(Call& call) {
+void batch_norm_grad_shape(Call& call) {
   const Tensor& x = call.input(1);
-  call.emit(call.flag(kInputWanted) ? x.shape() : Shape{0}, x.dtype());
+  call.emit(call.flag(kBatchNormInputWanted) ? x.shape() : Shape{0}, x.dtype());
   for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, accumulate_type(x.dtype()));
 }
 
-void grad_cpu(const Call& call) {
-  if (is_16bit_float(call.input(1).dtype())) return in_f32(call, grad_cpu);
+void batch_norm_grad_cpu(const Call& call) {
+  if (is_16bit_float(call.input(1).dtype())) return in_f32(call, batch_norm_grad_cpu);
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
   const Channels c(x.shape());
-  with_type(x, [&]<class T>() {
+  with_type_of(x, [&]<class T>() {
     const std::vector<T> mean = values_of<T>(call.input(2), c.count, 0);
     const std::vector<T> var = values_of<T>(call.input(3), c.count, 0);
     const std::vector<T> rstd = values_of<T>(call.has(5) ? call.input(5) : Tensor(), c.count, 0);
     const std::vector<T> weight = values_of<T>(call.has(4) ? call.input(4) : Tensor(), c.count, 1);
     std::vector<T> a(weight.size()), b(a.size()), rest(a.size());
     const T *const in = x.data<T>(), *const from = g.data<T>();
-    T* const dx = call.flag(kInputWanted) ? call.output(0).data<T>() : nullptr;
+    T* const dx = call.flag(kBatchNormInputWanted) ? call.output(0).data<T>() : nullptr;
     T* const dweight = call.output(1).data<T>();
     T* const dbias = call.output(2).data<T>();
     c.for_channels([&](int64_t first, int64_t end) {
@@ -247,7 +248,7 @@ void grad_cpu(const Call& call) {
         double dots[2] = {sums[size_t(k - first)], sums[size_t(n + k - first)]};
         for (int64_t item = 0; c.size > 1 && item < c.batch; ++item)
           dot_stretch(c.size, from + c.at(item, k), in + c.at(item, k), mean[size_t(k)], dots);
-        const double r = 1 / std::sqrt(double(var[size_t(k)]) + call.real(kEps)),
+        const double r = 1 / std::sqrt(double(var[size_t(k)]) + call.real(kBatchNormEps)),
                      w = double(weight[size_t(k)]);
         const double share = call.flag(kTraining) ? w * r / double(c.of_each()) : 0;
         dweight[k] = T(r * dots[1]);
@@ -266,7 +267,7 @@ void grad_cpu(const Call& call) {
         for (int64_t k = first; c.size > 1 && k < end; ++k) write(false, k, c.size);
       }
       for (int64_t k = first; k < end; ++k) {
-        const double square = double(var[size_t(k)]) + call.real(kEps);
+        const double square = double(var[size_t(k)]) + call.real(kBatchNormEps);
         if (SquareRange<T>::holds(square)) continue;
         const double r = call.has(5) ? double(rstd[size_t(k)]) : 1 / std::sqrt(square);
         scaled_gradient<T>({c, k, 1}, from, in, mean[size_t(k)], r, double(weight[size_t(k)]),
@@ -276,28 +277,28 @@ void grad_cpu(const Call& call) {
   });
 }
 
-double grad_flops(const Call& call) {
-  const int input = call.flag(kInputWanted) ? (call.flag(kTraining) ? 5 : 1) : 0;
+double batch_norm_grad_flops(const Call& call) {
+  const int input = call.flag(kBatchNormInputWanted) ? (call.flag(kTraining) ? 5 : 1) : 0;
   return (4 + input) * elements(call.in[1]);
 }
-const Op kGrad{
+const Op kBatchNormGrad{
     .name = "_batch_norm_grad",
     .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
     .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}, {"rstd", true}},
     .params = {{"eps", ParamKind::real, {}},
                {"training", ParamKind::boolean, {}},
                {"input_wanted", ParamKind::boolean, true}},
-    .shape = grad_shape,
-    .cpu = grad_cpu,
+    .shape = batch_norm_grad_shape,
+    .cpu = batch_norm_grad_cpu,
     .family = OpFamily::normalization,
-    .flops = {grad_flops,
+    .flops = {batch_norm_grad_flops,
               "4 for each element (two sums), and for the gradient of the input 5 in training, else 1"}};
 
 void train_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
   const Tensor weight = b.has(1) ? b.input(1) : Tensor();
   const Operands gradients =
-      apply(kGrad, {b.grad(), b.input(0), b.output(1), b.output(2), weight, b.output(3)},
+      apply(kBatchNormGrad, {b.grad(), b.input(0), b.output(1), b.output(2), weight, b.output(3)},
             {b.real(0), true, b.needs(0)});
   for (int i = 0; i < 3; ++i)
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
@@ -309,7 +310,7 @@ void eval_vjp(Backward& b) {
   const Tensor weight = b.has(3) ? b.input(3) : Tensor();
   const Tensor mean = b.input(1), var = b.input(2);
   const Operands gradients =
-      apply(kGrad, {b.grad(), b.input(0), mean, var, weight}, {b.real(0), false, b.needs(0)});
+      apply(kBatchNormGrad, {b.grad(), b.input(0), mean, var, weight}, {b.real(0), false, b.needs(0)});
   const Tensor &dweight = gradients[1], &dbias = gradients[2];
   if (b.needs(0)) b.set(0, gradients[0]);
   const auto weighed = [&](const Tensor& x) { return weight.defined() ? x * weight : x; };
@@ -357,7 +358,7 @@ Operands eval_compose(const Call& call) {
 double train_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
 double eval_flops(const Call& call) { return (2 + call.has(3) + call.has(4)) * elements(call.in[0]); }
 
-const Op kTrain{
+const Op kBatchNormTrain{
     .name = "_batch_norm_train",
     .doc = "batch_norm by the statistics of the batch, and these: mean, biased variance, 1 / deviation.",
     .inputs = {{"input"}, {"weight", true}, {"bias", true}},
@@ -371,7 +372,7 @@ const Op kTrain{
     .flops = {train_flops,
               "5 for each element of the result (mean, difference, square and its sum, product), "
               "and 1 each for weight and bias"}};
-const Op kEval{
+const Op kBatchNormEval{
     .name = "_batch_norm_eval",
     .doc = "batch_norm by given statistics.",
     .inputs = {{"input"}, {"mean"}, {"var"}, {"weight", true}, {"bias", true}},
@@ -387,13 +388,11 @@ const Op kEval{
 
 // --- the op: checks, types, and the running statistics ---
 
-enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
-
-void check(const Call& call) {
-  const Tensor& x = call.input(kX);
+void check_batch_norm(const Call& call) {
+  const Tensor& x = call.input(kNormInput);
   if (!is_floating(x.dtype())) fail("batch_norm: a floating type is needed (got ", x.dtype(), ")");
   if (x.ndim() < 2) fail("batch_norm: the input must be [N, C, …] (got shape ", x.shape(), ")");
-  for (int i = kRunningMean; i <= kBias; ++i)
+  for (int i = kRunningMean; i <= kNormBias; ++i)
     if (call.has(i) && (!(call.input(i).shape() == Shape{x.size(1)}) || !is_floating(call.input(i).dtype())))
       fail("batch_norm: ", call.op->inputs[size_t(i)].name, " must be a floating tensor of shape [",
            x.size(1), "], as the input has ", x.size(1), " channels (got ", call.input(i).dtype(),
@@ -401,14 +400,14 @@ void check(const Call& call) {
 }
 
 // running = (1 - momentum) running + momentum statistic
-void move(const Tensor& running, const Tensor& statistic, double momentum) {
+void move_running(const Tensor& running, const Tensor& statistic, double momentum) {
   static const Op* const lerp_op = find_op("lerp");
   apply_in_place(*lerp_op, {running, to(statistic, running.dtype()), Tensor::number(momentum)});
 }
 
 Operands batch_norm_compose(const Call& call) {
-  check(call);
-  const Tensor& x = call.input(kX);
+  check_batch_norm(call);
+  const Tensor& x = call.input(kNormInput);
   const bool training = call.flag(0);
   const double momentum = call.real(1);
   const DType type = accumulate_type(x.dtype());
@@ -416,18 +415,20 @@ Operands batch_norm_compose(const Call& call) {
   if (!training) {
     if (!call.has(kRunningMean) || !call.has(kRunningVar))
       fail("batch_norm: running_mean and running_var are needed when training is false");
-    return {apply1(kEval, {x, upcast(kRunningMean), upcast(kRunningVar), upcast(kWeight), upcast(kBias)},
+    return {apply1(kBatchNormEval,
+                   {x, upcast(kRunningMean), upcast(kRunningVar), upcast(kNormWeight), upcast(kNormBias)},
                    {call.params[2]})};
   }
   const int64_t count = x.size(1) ? x.numel() / x.size(1) : 0;
   if (count == 1)
     fail("batch_norm: in training each channel needs more than one value (got shape ", x.shape(), ")");
-  const Operands results = apply(kTrain, {x, upcast(kWeight), upcast(kBias)}, {call.params[2]});
+  const Operands results =
+      apply(kBatchNormTrain, {x, upcast(kNormWeight), upcast(kNormBias)}, {call.params[2]});
   if (count > 0 && !(context().checkpoint && context().checkpoint->recomputing())) {
     const NoGrad off;
-    if (call.has(kRunningMean)) move(call.input(kRunningMean), results[1], momentum);
+    if (call.has(kRunningMean)) move_running(call.input(kRunningMean), results[1], momentum);
     if (call.has(kRunningVar))
-      move(call.input(kRunningVar), results[2] * (double(count) / double(count - 1)), momentum);
+      move_running(call.input(kRunningVar), results[2] * (double(count) / double(count - 1)), momentum);
   }
   return {results[0]};
 }
@@ -452,7 +453,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
 }
 
 std::span<const Op* const> batch_norm_ops() {
-  static const Op* const ops[] = {&kBatchNorm, &kTrain, &kEval, &kGrad};
+  static const Op* const ops[] = {&kBatchNorm, &kBatchNormTrain, &kBatchNormEval, &kBatchNormGrad};
   return ops;
 }
 

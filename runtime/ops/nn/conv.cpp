@@ -15,11 +15,19 @@
 #include "runtime/ops/nn/conv_geometry.h"
 #include "runtime/ops/nn/cpu/bf16_conv.h"
 #include "runtime/ops/nn/window_limits.h"
+#include "runtime/ops/nn/with_type.h"
 
 namespace lunagrad {
 namespace {
 
-enum Param { kStride, kPadding, kDilation, kGroups, kSizes, kActivation = kSizes };
+enum ConvParam {
+  kConvStride,
+  kConvPadding,
+  kConvDilation,
+  kConvGroups,
+  kConvSizes,
+  kConvActivation = kConvSizes
+};
 enum TransposedParam {
   kTransposedStride,
   kTransposedPadding,
@@ -29,15 +37,14 @@ enum TransposedParam {
 };
 enum PaddingChoice { kValid, kSame };
 
-constexpr const char* kAxes[] = {"W", "H, W", "D, H, W"};
 constexpr const char* kKernelAxes[] = {"kW", "kH, kW", "kD, kH, kW"};
 
 size_t place(int dims, int i) { return size_t(ConvGeometry::kSpatial - dims + i); }
 
 // The sizes of stride, padding or dilation for each spatial dim; the list has one number for all dims or one
 // for each.
-ConvGeometry::Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least,
-                             int64_t leading) {
+ConvGeometry::Sizes conv_sizes(const Call& call, int dims, const char* name, const Dims& list, int64_t least,
+                               int64_t leading) {
   if (list.size() != 1 && list.size() != dims)
     fail(call.op->name, ": ", name, " must be one number", dims == 1 ? "" : " or ",
          dims == 1   ? ""
@@ -53,7 +60,7 @@ ConvGeometry::Sizes sizes_of(const Call& call, int dims, const char* name, const
 
 // Checks the number of dims of `x`, [N, C, spatial…] or [C, spatial…], and of the weight.
 void check_dims(const Call& call, int dims, const Shape& x, const Shape& weight, const char* weight_axes) {
-  const char* const axes = kAxes[dims - 1];
+  const char* const axes = kSpatialAxes[dims - 1];
   if (x.size() != dims + 2 && x.size() != dims + 1)
     fail(call.op->name, ": input must be [N, C, ", axes, "] or [C, ", axes, "] (got shape ", x, ")");
   if (weight.size() != dims + 2)
@@ -75,12 +82,13 @@ void check_bias(const Call& call, int64_t channels) {
 ConvGeometry geometry(const Call& call, const Values& params, int dims, const Shape& image,
                       const Shape& weight) {
   ConvGeometry g;
-  const bool same = params[kPadding].kind == Value::Kind::integer && params[kPadding].i == kSame;
-  const Dims padding = params[kPadding].kind == Value::Kind::integer ? Dims{0} : params[kPadding].list;
-  g.stride = sizes_of(call, dims, "stride", params[kStride].list, 1, 1);
-  g.padding = sizes_of(call, dims, "padding", padding, 0, 0);
-  g.dilation = sizes_of(call, dims, "dilation", params[kDilation].list, 1, 1);
-  g.groups = params[kGroups].i;
+  const bool same = params[kConvPadding].kind == Value::Kind::integer && params[kConvPadding].i == kSame;
+  const Dims padding =
+      params[kConvPadding].kind == Value::Kind::integer ? Dims{0} : params[kConvPadding].list;
+  g.stride = conv_sizes(call, dims, "stride", params[kConvStride].list, 1, 1);
+  g.padding = conv_sizes(call, dims, "padding", padding, 0, 0);
+  g.dilation = conv_sizes(call, dims, "dilation", params[kConvDilation].list, 1, 1);
+  g.groups = params[kConvGroups].i;
   const int channel = image.size() - dims - 1;
   g.batch = channel == 0 ? 1 : image[0];
   g.in_channels = image[channel];
@@ -91,7 +99,7 @@ ConvGeometry geometry(const Call& call, const Values& params, int dims, const Sh
     g.kernel[d] = weight[2 + i];
     if (same) g.padding[d] = g.dilation[d] * (g.kernel[d] - 1) / 2;
     if (same && g.stride[d] != 1)
-      fail(call.op->name, ": padding = 'same' needs stride 1 (got ", params[kStride].list, ")");
+      fail(call.op->name, ": padding = 'same' needs stride 1 (got ", params[kConvStride].list, ")");
   }
   return g;
 }
@@ -103,11 +111,6 @@ Values untransposed(const Values& given) {
 }
 
 // Runs f<T>() with the element type of the output.
-template <class F>
-void with_type(const Call& call, F&& f) {
-  call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
-}
-
 template <class T>
 const T* data_of(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
@@ -168,10 +171,10 @@ std::vector<ParamSpec> conv_params(ParamSpec last) {
   return params;
 }
 
-struct Names {
+struct ConvNames {
   const char *conv, *conv_doc, *grad_input, *grad_weight, *transposed, *transposed_doc;
 };
-constexpr Names kNames[] = {
+constexpr ConvNames kConvNames[] = {
     {"conv1d", "Slides a weight [out, in / groups, kW] over sequences [N, in, W], adds a bias and activates.",
      "_conv1d_grad_input", "_conv1d_grad_weight", "conv_transpose1d",
      "The gradient of conv1d with respect to its input as an operation: each element of [N, in, W] adds a "
@@ -232,7 +235,7 @@ struct Conv {
   }
   static Values plain(const Backward& b) {
     const Values& given = b.node().attributes->params;
-    return {given[kStride], given[kPadding], given[kDilation], given[kGroups]};
+    return {given[kConvStride], given[kConvPadding], given[kConvDilation], given[kConvGroups]};
   }
 
   static void conv_shape(Call& call) {
@@ -249,7 +252,8 @@ struct Conv {
       fail(name, ": weight of shape ", weight, " with groups = ", g.groups, " needs ", weight[1] * g.groups,
            " input channels (got input of shape ", x, ")");
     check_bias(call, g.out_channels);
-    const bool same = call.params[kPadding].kind == Value::Kind::integer && call.params[kPadding].i == kSame;
+    const bool same =
+        call.params[kConvPadding].kind == Value::Kind::integer && call.params[kConvPadding].i == kSame;
     Shape result = x;
     result[x.size() - dims - 1] = g.out_channels;
     for (int i = 0; i < dims; ++i) {
@@ -278,7 +282,7 @@ struct Conv {
   }
   static Operands conv_compose(const Call& call) {
     Values params = call.params;
-    params[kActivation] = int64_t(Activation::none);
+    params[kConvActivation] = int64_t(Activation::none);
     return {activate(apply1(conv, call.in, params), activation_of(call.params))};
   }
   static void conv_vjp(Backward& b) {
@@ -297,7 +301,7 @@ struct Conv {
   static double grad_input_flops(const Call& call) { return products(call.in[0], call.in[1]); }
   static double grad_weight_flops(const Call& call) { return products(call.in[1], call.out[0]); }
 
-  static void sizes_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
+  static void sizes_shape(Call& call) { call.emit(call.list(kConvSizes), call.input(0).dtype()); }
   static void grad_input_cpu(const Call& call) {
     const Tensor grad = in_order(call.input(0)), weight = in_order(call.input(1));
     const ConvGeometry g = conv_geometry(call, ConvPart::input_gradient, dims);
@@ -342,10 +346,10 @@ struct Conv {
       fail(name, ": weight of shape ", weight, " needs ", weight[0], " input channels (got input of shape ",
            x, ")");
     check_bias(call, weight[1] * groups);
-    const auto stride = sizes_of(call, dims, "stride", call.list(kTransposedStride), 1, 1);
-    const auto padding = sizes_of(call, dims, "padding", call.list(kTransposedPadding), 0, 0);
-    const auto dilation = sizes_of(call, dims, "dilation", call.list(kTransposedDilation), 1, 1);
-    const auto extra = sizes_of(call, dims, "output_padding", call.list(kOutputPadding), 0, 0);
+    const auto stride = conv_sizes(call, dims, "stride", call.list(kTransposedStride), 1, 1);
+    const auto padding = conv_sizes(call, dims, "padding", call.list(kTransposedPadding), 0, 0);
+    const auto dilation = conv_sizes(call, dims, "dilation", call.list(kTransposedDilation), 1, 1);
+    const auto extra = conv_sizes(call, dims, "output_padding", call.list(kOutputPadding), 0, 0);
     Shape result = x;
     result[channel] = weight[1] * groups;
     for (int i = 0; i < dims; ++i) {
@@ -387,8 +391,8 @@ struct Conv {
 };
 
 template <int dims>
-const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
-                          .doc = kNames[dims - 1].conv_doc,
+const Op Conv<dims>::conv{.name = kConvNames[dims - 1].conv,
+                          .doc = kConvNames[dims - 1].conv_doc,
                           .inputs = {{"input"}, {"weight"}, {"bias", true}},
                           .params = conv_params(activation_param()),
                           .shape = conv_shape,
@@ -405,7 +409,7 @@ const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
                           .flops = {conv_flops, "2 x elements of the result x elements of one filter"}};
 template <int dims>
 const Op Conv<dims>::grad_input{
-    .name = kNames[dims - 1].grad_input,
+    .name = kConvNames[dims - 1].grad_input,
     .doc = "The gradient of a convolution with respect to its input.",
     .inputs = {{"grad"}, {"weight"}},
     .params = conv_params({"input_size", ParamKind::integers, {}}),
@@ -419,7 +423,7 @@ const Op Conv<dims>::grad_input{
     .flops = {grad_input_flops, "as the convolution: 2 x elements of its result x elements of one filter"}};
 template <int dims>
 const Op Conv<dims>::grad_weight{
-    .name = kNames[dims - 1].grad_weight,
+    .name = kConvNames[dims - 1].grad_weight,
     .doc = "The gradient of a convolution with respect to its weight.",
     .inputs = {{"input"}, {"grad"}},
     .params = conv_params({"weight_size", ParamKind::integers, {}}),
@@ -433,8 +437,8 @@ const Op Conv<dims>::grad_weight{
     .flops = {grad_weight_flops, "as the convolution: 2 x elements of its result x elements of one filter"}};
 template <int dims>
 const Op Conv<dims>::transposed{
-    .name = kNames[dims - 1].transposed,
-    .doc = kNames[dims - 1].transposed_doc,
+    .name = kConvNames[dims - 1].transposed,
+    .doc = kConvNames[dims - 1].transposed_doc,
     .inputs = {{"input"}, {"weight"}, {"bias", true}},
     .params = {{"stride", ParamKind::integers, Dims{1}},
                {"padding", ParamKind::integers, Dims{0}},
@@ -522,9 +526,9 @@ bool is_bf16_convolution(const Call& call) {
   if (!to_weight && !forward && !is_one_of(Conv<1>::grad_input, Conv<2>::grad_input, Conv<3>::grad_input) &&
       !is_one_of(Conv<1>::transposed, Conv<2>::transposed, Conv<3>::transposed))
     return false;
-  const Shape weight = to_weight ? call.list(kSizes) : call.input(1).shape();
-  static_assert(int(kGroups) == int(kTransposedGroups));
-  const int64_t groups = call.integer(kGroups), elements = numel(weight);
+  const Shape weight = to_weight ? call.list(kConvSizes) : call.input(1).shape();
+  static_assert(int(kConvGroups) == int(kTransposedGroups));
+  const int64_t groups = call.integer(kConvGroups), elements = numel(weight);
   if (weight.size() < 2 || groups < 1 || elements == 0) return false;
   return forward || to_weight ? fills_tiles(weight[0] / groups, elements / weight[0])
                               : fills_tiles(weight[1], elements / weight[1] / groups);

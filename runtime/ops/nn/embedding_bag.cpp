@@ -91,8 +91,8 @@ const Op kEmbeddingOptions{
 // --- embedding_bag ---
 
 enum BagInput { kIds, kWeight, kOffsets, kWeights };
-enum BagParam { kBagMaxNorm, kBagNormType, kBagScaleGrad, kMode, kBagSparse, kLastOffset, kBagPadding };
-enum Mode : int64_t { kMean, kSum, kMax };
+enum BagParam { kBagMaxNorm, kBagNormType, kBagScaleGrad, kBagMode, kBagSparse, kLastOffset, kBagPadding };
+enum BagMode : int64_t { kMean, kSum, kMax };
 
 enum SumInput { kSumIds, kSumWeight, kSumStarts, kSumScale };
 constexpr int kSumMean = 0;
@@ -103,7 +103,7 @@ Tensor bags_of(const Tensor& offsets, int64_t ids) {
   return apply1(*find_op("_searchsorted"), {offsets, places}, {true}) - whole(1);
 }
 // The number of ids of each bag, at least 1, as [bags, 1]. `each` is 1 for an id that counts, else 0.
-Tensor sizes_of(const Tensor& bag, const Tensor& each, int64_t bags) {
+Tensor bag_sizes(const Tensor& bag, const Tensor& each, int64_t bags) {
   const Tensor sizes = index_add(blank({bags}, each.dtype(), each.device()), 0, bag, each);
   return unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
 }
@@ -162,7 +162,7 @@ Operands bag_sum_compose(const Call& call) {
     return index_add(blank(shape, added.dtype(), added.device()), 0, bag, added);
   };
   if (!call.flag(kSumMean)) return {total([](const Tensor& x) { return x; })};
-  return {mean_of_sums(total, sizes_of(bag, ones({rows.size(0)}, rows.dtype(), rows.device()), shape[0]))};
+  return {mean_of_sums(total, bag_sizes(bag, ones({rows.size(0)}, rows.dtype(), rows.device()), shape[0]))};
 }
 // Each row gets the gradient of its bag; for a mean, divided by the number of ids in the bag.
 void bag_sum_vjp(Backward& b) {
@@ -170,7 +170,7 @@ void bag_sum_vjp(Backward& b) {
   const Tensor bag = bags_of(starts, ids.numel());
   Tensor of_bag = b.grad();
   if (b.flag(kSumMean))
-    of_bag = of_bag / sizes_of(bag, ones({ids.numel()}, of_bag.dtype(), of_bag.device()), starts.numel());
+    of_bag = of_bag / bag_sizes(bag, ones({ids.numel()}, of_bag.dtype(), of_bag.device()), starts.numel());
   const Tensor g = index_select(of_bag, 0, bag);
   if (b.needs(kSumWeight)) {
     const Tensor scale = b.input(kSumScale);
@@ -272,7 +272,7 @@ Operands embedding_bag_compose(const Call& call) {
   need_table("embedding_bag", given, weight);
   if (!is_floating(weight.dtype()))
     fail("embedding_bag: a floating type is needed (got ", weight.dtype(), ")");
-  const Mode mode = Mode(call.integer(kMode));
+  const BagMode mode = BagMode(call.integer(kBagMode));
   const Value padding = padding_row("embedding_bag", call.params[kBagPadding], weight);
   if (call.flag(kBagSparse)) fail("embedding_bag: sparse gradients do not exist; leave sparse out");
   if (call.has(kWeights)) {
@@ -309,7 +309,7 @@ Operands embedding_bag_compose(const Call& call) {
   if (mode == kSum) return {total([](const Tensor& x) { return x; })};
   const Tensor each =
       counted.defined() ? to(counted, rows.dtype()) : ones({count}, rows.dtype(), rows.device());
-  return {mean_of_sums(total, sizes_of(bag, each, bags))};
+  return {mean_of_sums(total, bag_sizes(bag, each, bags))};
 }
 
 OpExample bag(const Shape& ids, const Value& mode, const Value& padding = {}, bool weights = false) {

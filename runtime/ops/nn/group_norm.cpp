@@ -9,6 +9,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/nn/channel_norm_operands.h"
 #include "runtime/ops/nn/cpu/channel_norm.h"
 #include "runtime/ops/nn/cpu/norm.h"
 
@@ -16,7 +17,7 @@ namespace lunagrad {
 namespace {
 
 // Positions of the parameters.
-enum Param { kGroups, kEps, kInputWanted };
+enum GroupNormParam { kNumGroups, kGroupNormEps, kGroupNormInputWanted };
 
 // The input, batch x groups x channels of a group x size; a row is a group of an item.
 struct Groups {
@@ -68,7 +69,7 @@ void group_norm_shape(Call& call) {
 template <class T>
 class GroupNorm final : public RowKernel {
  public:
-  explicit GroupNorm(const Call& call) : GroupNorm(call, {call.input(0).shape(), call.integer(kGroups)}) {}
+  explicit GroupNorm(const Call& call) : GroupNorm(call, {call.input(0).shape(), call.integer(kNumGroups)}) {}
 
   void run(int64_t row, const void* const* in, void* out) const override {
     const T* const x = static_cast<const T*>(in[0]);
@@ -92,18 +93,18 @@ class GroupNorm final : public RowKernel {
         groups_(groups),
         weight_(data_or_null<T>(call, 1)),
         bias_(data_or_null<T>(call, 2)),
-        eps_(call.real(kEps)) {}
+        eps_(call.real(kGroupNormEps)) {}
 
   Groups groups_;
   const T *weight_, *bias_;
   double eps_;
 };
 
-void grad_shape(Call& call) {
+void group_norm_grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   for (int i = 0; i < 3; ++i) {
     const Shape& shape = i == 0 ? x.shape() : Shape{x.size(1)};
-    call.emit(call.flag(kInputWanted + i) ? shape : Shape{0}, x.dtype());
+    call.emit(call.flag(kGroupNormInputWanted + i) ? shape : Shape{0}, x.dtype());
   }
 }
 
@@ -113,7 +114,7 @@ template <class T>
 class GroupNormGrad final : public RowKernel {
  public:
   explicit GroupNormGrad(const Call& call)
-      : GroupNormGrad(call, {call.input(1).shape(), call.integer(kGroups)}) {}
+      : GroupNormGrad(call, {call.input(1).shape(), call.integer(kNumGroups)}) {}
 
   void run(int64_t row, const void* const* in, void* out) const override {
     const T *const g = static_cast<const T*>(in[0]), *const x = static_cast<const T*>(in[1]);
@@ -131,7 +132,7 @@ class GroupNormGrad final : public RowKernel {
   void finish() const override {
     const int64_t channels = groups_.count * groups_.channels;
     for (int result = 1; result <= 2; ++result) {
-      if (!call_.flag(kInputWanted + result)) continue;
+      if (!call_.flag(kGroupNormInputWanted + result)) continue;
       std::vector<double> totals(size_t(channels), 0.0);
       sum_columns(groups_.batch, channels, channels, sums(result), totals.data());
       std::copy(totals.begin(), totals.end(), call_.output(result).data<T>());
@@ -144,7 +145,7 @@ class GroupNormGrad final : public RowKernel {
         call_(call),
         groups_(groups),
         weight_(data_or_null<T>(call, 2)),
-        eps_(call.real(kEps)),
+        eps_(call.real(kGroupNormEps)),
         sums_(Tensor::empty({2, groups.rows(), groups.channels}, call.input(1).dtype())) {
     std::fill_n(sums_.data<T>(), sums_.numel(), T(0));
   }
@@ -183,30 +184,31 @@ class GroupNormGrad final : public RowKernel {
 
 // Counted as in layer_norm (norm.cpp).
 double group_norm_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
-double grad_flops(const Call& call) {
+double group_norm_grad_flops(const Call& call) {
   const int input = call.flag(2) ? 7 + call.has(2) : 0;
   return (6 + input + 2 * call.flag(3) + call.flag(4)) * elements(call.in[1]);
 }
 
-const Op kGrad{.name = "_group_norm_grad",
-               .doc = "The gradients of group_norm from that of its result.",
-               .inputs = {{"grad"}, {"input"}, {"weight", true}},
-               .params = {{"num_groups", ParamKind::integer, {}},
-                          {"eps", ParamKind::real, {}},
-                          {"input_wanted", ParamKind::boolean, true},
-                          {"weight_wanted", ParamKind::boolean, true},
-                          {"bias_wanted", ParamKind::boolean, true}},
-               .shape = grad_shape,
-               .cpu = run_by_rows,
-               .half_through_f32 = true,
-               .family = OpFamily::normalization,
-               .flops = {grad_flops,
-                         "6 for each element (statistics, normalized value), 8 for the gradient of the input "
-                         "(7 without a weight), 2 for that of the weight, 1 for that of the bias"}};
+const Op kGroupNormGrad{
+    .name = "_group_norm_grad",
+    .doc = "The gradients of group_norm from that of its result.",
+    .inputs = {{"grad"}, {"input"}, {"weight", true}},
+    .params = {{"num_groups", ParamKind::integer, {}},
+               {"eps", ParamKind::real, {}},
+               {"input_wanted", ParamKind::boolean, true},
+               {"weight_wanted", ParamKind::boolean, true},
+               {"bias_wanted", ParamKind::boolean, true}},
+    .shape = group_norm_grad_shape,
+    .cpu = run_by_rows,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {group_norm_grad_flops,
+              "6 for each element (statistics, normalized value), 8 for the gradient of the input "
+              "(7 without a weight), 2 for that of the weight, 1 for that of the bias"}};
 
 void group_norm_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
-  const Operands gradients = apply(kGrad, {b.grad(), b.input(0), b.input(1)},
+  const Operands gradients = apply(kGroupNormGrad, {b.grad(), b.input(0), b.input(1)},
                                    {b.integer(0), b.real(1), b.needs(0), b.needs(1), b.needs(2)});
   for (int i = 0; i < 3; ++i)
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
@@ -247,14 +249,12 @@ const Op kGroupNorm{.name = "group_norm",
 
 // --- instance_norm ---
 
-enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
-
 // The running statistics move towards the average of the instances. The recompute of a checkpoint does not
 // move them again.
 void move_statistics(const Call& call, double momentum) {
   if (context().checkpoint && context().checkpoint->recomputing()) return;
   const NoGrad off;
-  Tensor x = call.input(kX);
+  Tensor x = call.input(kNormInput);
   if (is_16bit_float(x.dtype())) x = to(x, DType::f32);
   Dims dims;
   for (int d = 2; d < x.ndim(); ++d) dims.push_back(d);
@@ -268,10 +268,10 @@ void move_statistics(const Call& call, double momentum) {
 }
 
 Operands instance_norm_compose(const Call& call) {
-  const Tensor& x = call.input(kX);
+  const Tensor& x = call.input(kNormInput);
   if (x.ndim() < 3) fail("instance_norm: the input must be [N, C, …] (got shape ", x.shape(), ")");
-  const Tensor weight = call.has(kWeight) ? call.input(kWeight) : Tensor();
-  const Tensor bias = call.has(kBias) ? call.input(kBias) : Tensor();
+  const Tensor weight = call.has(kNormWeight) ? call.input(kNormWeight) : Tensor();
+  const Tensor bias = call.has(kNormBias) ? call.input(kNormBias) : Tensor();
   for (int i = kRunningMean; i <= kRunningVar; ++i)
     if (call.has(i) && !(call.input(i).shape() == Shape{x.size(1)}))
       fail("instance_norm: ", call.op->inputs[size_t(i)].name, " must have shape [", x.size(1), "] (got ",
@@ -314,12 +314,12 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
 
 std::span<const RowKernelMaker> group_norm_row_kernels() {
   static const RowKernelMaker all[] = {row_kernel_maker<GroupNorm>(kGroupNorm),
-                                       row_kernel_maker<GroupNormGrad>(kGrad)};
+                                       row_kernel_maker<GroupNormGrad>(kGroupNormGrad)};
   return all;
 }
 
 std::span<const Op* const> group_norm_ops() {
-  static const Op* const ops[] = {&kGroupNorm, &kGrad, &kInstanceNorm};
+  static const Op* const ops[] = {&kGroupNorm, &kGroupNormGrad, &kInstanceNorm};
   return ops;
 }
 

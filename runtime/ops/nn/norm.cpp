@@ -23,7 +23,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements
+constexpr int64_t kNormGrain = 8192;  // elements
 
 // Positions of the parameters.
 constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;
@@ -102,7 +102,7 @@ class NormGrad final : public RowKernel {
         eps_(eps_of(call.params[kEpsAt], call.input(1).dtype())) {
     if (!wants(1) && !wants(2)) return;
     constexpr int64_t kMostBlocks = 64, kLeastRows = 8;
-    int64_t blocks = std::clamp<int64_t>(rows() / iterations_in(kGrain, columns()), 1, kMostBlocks);
+    int64_t blocks = std::clamp<int64_t>(rows() / iterations_in(kNormGrain, columns()), 1, kMostBlocks);
     blocks = std::clamp<int64_t>(rows() / kLeastRows, 1, blocks);
     block_ = std::max<int64_t>(1, (rows() + blocks - 1) / blocks);
     sums_ = Tensor::empty({blocks, 2, columns()}, call.input(1).dtype());
@@ -123,7 +123,7 @@ class NormGrad final : public RowKernel {
       if (!wants(result)) continue;
       T* const total = call_.output(result).data<T>();
       const int64_t blocks = sums_.size(0);
-      parallel_for(columns(), iterations_in(kGrain, blocks), [&](int64_t begin, int64_t end) {
+      parallel_for(columns(), iterations_in(kNormGrain, blocks), [&](int64_t begin, int64_t end) {
         std::fill(total + begin, total + end, T(0));
         for (int64_t block = 0; block < blocks; ++block) {
           const T* const part = sum(result, block);

@@ -12,6 +12,7 @@
 #include "runtime/ops/flops.h"
 #include "runtime/ops/nn/pool_geometry.h"
 #include "runtime/ops/nn/pool_windows.h"
+#include "runtime/ops/nn/with_type.h"
 
 namespace lunagrad {
 namespace {
@@ -68,12 +69,6 @@ PoolGeometry geometry_of(const PoolRules& rules, int64_t planes) {
     p.kernel->stride[k] = a.stride, p.kernel->padding[k] = a.padding, p.kernel->dilation[k] = a.dilation;
   }
   return p;
-}
-
-// Runs f<T>() with the element type of the output.
-template <class F>
-void with_type(const Call& call, F&& f) {
-  call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
 // A rule defines the windows of an op: the number of spatial dims, parameters and geometry. The hidden
@@ -166,7 +161,7 @@ void pool_shape(Call& call) {
   call.emit(output_shape<Rule>(call, x.shape()), x.dtype());
 }
 
-struct Names {
+struct PoolNames {
   const char *op, *doc, *grad, *pick = nullptr;
 };
 
@@ -180,7 +175,7 @@ double window_elements(const PoolGeometry& p) {
   return double(p.planes) * along(p.rows) * along(p.columns);
 }
 
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 struct MaxPool {
   static const Op pool, put, pick;
 
@@ -229,7 +224,7 @@ struct MaxPool {
   }
 };
 
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 const Op MaxPool<Rule, names>::pool{.name = names.op,
                                     .doc = names.doc,
                                     .inputs = {{"input"}},
@@ -241,7 +236,7 @@ const Op MaxPool<Rule, names>::pool{.name = names.op,
                                     .half_through_f32 = true,
                                     .family = OpFamily::reduction,
                                     .flops = {pool_flops, "1 for each element of each window"}};
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 const Op MaxPool<Rule, names>::put{
     .name = names.grad,
     .doc = "Adds each window's gradient to the element that the window takes of the input.",
@@ -254,7 +249,7 @@ const Op MaxPool<Rule, names>::put{
     .half_through_f32 = true,
     .family = OpFamily::reduction,
     .flops = {put_flops, "1 for each element of each window, and 1 for each window"}};
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 const Op MaxPool<Rule, names>::pick{.name = names.pick,
                                     .doc = "The values at the places that the windows take of the input.",
                                     .inputs = {{"values"}, {"input"}},
@@ -267,7 +262,7 @@ const Op MaxPool<Rule, names>::pick{.name = names.pick,
                                     .family = OpFamily::reduction,
                                     .flops = {pick_flops, "1 for each element of each window"}};
 
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 struct AvgPool {
   static const Op pool, spread;
 
@@ -312,7 +307,7 @@ struct AvgPool {
   }
 };
 
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 const Op AvgPool<Rule, names>::pool{
     .name = names.op,
     .doc = names.doc,
@@ -325,7 +320,7 @@ const Op AvgPool<Rule, names>::pool{
     .half_through_f32 = true,
     .family = OpFamily::reduction,
     .flops = {pool_flops, "1 for each element of each window, and 1 for each window"}};
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 const Op AvgPool<Rule, names>::spread{
     .name = names.grad,
     .doc = "Shares each window's gradient among the elements of the window.",
@@ -339,19 +334,19 @@ const Op AvgPool<Rule, names>::spread{
     .family = OpFamily::reduction,
     .flops = {spread_flops, "1 for each element of each window, and 1 for each window"}};
 
-constexpr const char* kMaxDoc =
+constexpr const char* kMaxPoolDoc =
     "The largest element of each window; the gradient goes to the first of the largest.";
 constexpr const char* kAvgDoc = "The mean of each window; count_include_pad counts the zeros of the padding.";
 constexpr const char* kAdaptiveAvgDoc = "The means of output_size windows that divide the input evenly.";
-constexpr Names kMax1{"max_pool1d", kMaxDoc, "_max_pool1d_grad", "_max_pool1d_pick"};
-constexpr Names kMax2{"max_pool2d", kMaxDoc, "_max_pool2d_grad", "_max_pool2d_pick"};
-constexpr Names kAdaptiveMax2{"adaptive_max_pool2d",
-                              "The largest elements of output_size windows that divide the input evenly.",
-                              "_adaptive_max_pool2d_grad", "_adaptive_max_pool2d_pick"};
-constexpr Names kAvg1{"avg_pool1d", kAvgDoc, "_avg_pool1d_grad"};
-constexpr Names kAvg2{"avg_pool2d", kAvgDoc, "_avg_pool2d_grad"};
-constexpr Names kAdaptiveAvg1{"adaptive_avg_pool1d", kAdaptiveAvgDoc, "_adaptive_avg_pool1d_grad"};
-constexpr Names kAdaptiveAvg2{"adaptive_avg_pool2d", kAdaptiveAvgDoc, "_adaptive_avg_pool2d_grad"};
+constexpr PoolNames kMax1{"max_pool1d", kMaxPoolDoc, "_max_pool1d_grad", "_max_pool1d_pick"};
+constexpr PoolNames kMax2{"max_pool2d", kMaxPoolDoc, "_max_pool2d_grad", "_max_pool2d_pick"};
+constexpr PoolNames kAdaptiveMax2{"adaptive_max_pool2d",
+                                  "The largest elements of output_size windows that divide the input evenly.",
+                                  "_adaptive_max_pool2d_grad", "_adaptive_max_pool2d_pick"};
+constexpr PoolNames kAvg1{"avg_pool1d", kAvgDoc, "_avg_pool1d_grad"};
+constexpr PoolNames kAvg2{"avg_pool2d", kAvgDoc, "_avg_pool2d_grad"};
+constexpr PoolNames kAdaptiveAvg1{"adaptive_avg_pool1d", kAdaptiveAvgDoc, "_adaptive_avg_pool1d_grad"};
+constexpr PoolNames kAdaptiveAvg2{"adaptive_avg_pool2d", kAdaptiveAvgDoc, "_adaptive_avg_pool2d_grad"};
 
 using MaxPool1d = MaxPool<MaxWindows<1>, kMax1>;
 using MaxPool2d = MaxPool<MaxWindows<2>, kMax2>;
@@ -408,14 +403,14 @@ template <class Pool, class Rule>
 PoolRules rules_of_gradient(const Call& call) {
   return Rule::rules(call, Pool::image_of_gradient(call));
 }
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 std::array<Member, 3> of(const MaxPool<Rule, names>&) {
   using Max = MaxPool<Rule, names>;
   return {{{&Max::pool, Max::of_result, rules_of_result<Max, Rule>},
            {&Max::put, Max::of_gradient, rules_of_gradient<Max, Rule>},
            {&Max::pick, Max::of_gradient, rules_of_gradient<Max, Rule>}}};
 }
-template <class Rule, const Names& names>
+template <class Rule, const PoolNames& names>
 std::array<Member, 2> of(const AvgPool<Rule, names>&) {
   using Avg = AvgPool<Rule, names>;
   return {{{&Avg::pool, Avg::of_result, rules_of_result<Avg, Rule>},

@@ -17,7 +17,7 @@
 namespace lunagrad {
 namespace {
 
-const ParamSpec kStride{.name = "stride", .kind = ParamKind::integers, .optional = true};
+const ParamSpec kPoolStride{.name = "stride", .kind = ParamKind::integers, .optional = true};
 const ParamSpec kOutputSize{"output_size", ParamKind::integers, {}};
 const ParamSpec kReturnIndices{"return_indices", ParamKind::boolean, false};
 
@@ -28,16 +28,16 @@ void need_floating(const Call& call) {
 
 // --- two passes over a volume ---
 
-int64_t planes_of(const Shape& x) { return x.size() == 5 ? x[0] * x[1] : x[0]; }
+int64_t planes_of_volume(const Shape& x) { return x.size() == 5 ? x[0] * x[1] : x[0]; }
 
 // [planes * D, H, W] and back to [.., D', H', W'].
 Tensor slices(const Tensor& x) {
   const int n = x.ndim();
-  return reshape(x, {planes_of(x.shape()) * x.size(n - 3), x.size(n - 2), x.size(n - 1)});
+  return reshape(x, {planes_of_volume(x.shape()) * x.size(n - 3), x.size(n - 2), x.size(n - 1)});
 }
 // Slices after the first pass as [planes, D, H' W'].
 Tensor as_rows(const Tensor& y, const Shape& x) {
-  return reshape(y, {planes_of(x), x[x.size() - 3], y.size(1) * y.size(2)});
+  return reshape(y, {planes_of_volume(x), x[x.size() - 3], y.size(1) * y.size(2)});
 }
 Tensor as_volume(const Tensor& y, const Shape& x, const Tensor& slice) {
   Shape shape = x;
@@ -110,7 +110,7 @@ Operands volume_with_indices(const Tensor& x, const MaxPass& within, const MaxPa
 }
 
 std::vector<ParamSpec> max_params() {
-  return {{"kernel_size", ParamKind::integers, {}},  kStride,
+  return {{"kernel_size", ParamKind::integers, {}},  kPoolStride,
           {"padding", ParamKind::integers, Dims{0}}, {"dilation", ParamKind::integers, Dims{1}},
           {"ceil_mode", ParamKind::boolean, false},  kReturnIndices};
 }
@@ -124,18 +124,18 @@ template <int dims>
 Operands max_pool_compose(const Call& call) {
   return with_indices(call.input(0), max_pass<dims>(without_last(call.params)), dims, call.flag(5));
 }
-constexpr const char* kMaxDoc =
+constexpr const char* kMaxPoolIndicesDoc =
     "The largest element of each window; with return_indices also its position (from 0) in the flattened "
     "spatial dims.";
 const Op kMaxPool1dIndices{.name = "_max_pool1d_indices",
-                           .doc = kMaxDoc,
+                           .doc = kMaxPoolIndicesDoc,
                            .inputs = {{"input"}},
                            .params = max_params(),
                            .compose = max_pool_compose<1>,
                            .family = OpFamily::reduction,
                            .short_form = "max_pool1d"};
 const Op kMaxPool2dIndices{.name = "_max_pool2d_indices",
-                           .doc = kMaxDoc,
+                           .doc = kMaxPoolIndicesDoc,
                            .inputs = {{"input"}},
                            .params = max_params(),
                            .compose = max_pool_compose<2>,
@@ -164,7 +164,7 @@ Operands max_pool3d_compose(const Call& call) {
 }
 const Op kMaxPool3d{
     .name = "max_pool3d",
-    .doc = kMaxDoc,
+    .doc = kMaxPoolIndicesDoc,
     .inputs = {{"input"}},
     .params = max_params(),
     .compose = max_pool3d_compose,
@@ -210,7 +210,7 @@ const Op kAvgPool3d{
     .doc = "The mean of each window; count_include_pad counts the zeros of the padding.",
     .inputs = {{"input"}},
     .params = {{"kernel_size", ParamKind::integers, {}},
-               kStride,
+               kPoolStride,
                {"padding", ParamKind::integers, Dims{0}},
                {"ceil_mode", ParamKind::boolean, false},
                {"count_include_pad", ParamKind::boolean, true},
@@ -391,7 +391,7 @@ Operands max_unpool_compose(const Call& call) {
 }
 std::vector<ParamSpec> unpool_params() {
   return {{"kernel_size", ParamKind::integers, {}},
-          kStride,
+          kPoolStride,
           {"padding", ParamKind::integers, Dims{0}},
           {.name = "output_size", .kind = ParamKind::integers, .optional = true}};
 }

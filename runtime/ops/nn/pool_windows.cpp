@@ -7,7 +7,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kAxes[] = {"W", "H, W", "D, H, W"};
 // Windows start every `stride` elements from -padding on. A window must begin inside the input or the padding
 // before it; with ceil_mode the last one may extend beyond the padding after it.
 int64_t output_size(const WindowAxis& a, bool ceil) {
@@ -40,8 +39,8 @@ PoolSizes pool_sizes(const Call& call, int dims, const char* name, const Dims& l
 
 void check_pooled(const Call& call, int dims, const Shape& x) {
   if (x.size() != dims + 2 && x.size() != dims + 1)
-    fail(call.op->name, ": input must be [N, C, ", kAxes[dims - 1], "] or [C, ", kAxes[dims - 1],
-         "] (got shape ", x, ")");
+    fail(call.op->name, ": input must be [N, C, ", kSpatialAxes[dims - 1], "] or [C, ",
+         kSpatialAxes[dims - 1], "] (got shape ", x, ")");
   for (int d = x.size() - dims; d < x.size(); ++d)
     if (x[d] == 0) fail(call.op->name, ": dim ", d + 1, " of the input of shape ", x, " has no elements");
 }

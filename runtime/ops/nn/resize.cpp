@@ -9,22 +9,15 @@
 #include "runtime/ops/nn/resize_forms.h"
 #include "runtime/ops/nn/resize_geometry.h"
 #include "runtime/ops/nn/window_limits.h"
+#include "runtime/ops/nn/with_type.h"
 
 namespace lunagrad {
 namespace {
 
-// Runs f<T>() with the element type of the output.
-template <class F>
-void with_type(const Call& call, F&& f) {
-  call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
-}
-
-enum InterpolateParam { kSize, kScaleFactor, kMode, kAlignCorners, kInputSize };
-
 // Nearest: the element of nearest_element(). Linear: the two elements around (i + 0.5) * scale - 0.5, or
 // around i * scale with aligned corners. An image of unchanged size is copied, for any factor.
-std::vector<ResizeTap> taps_of(int64_t in, int64_t out, const Value& factor, bool nearest,
-                               bool align_corners) {
+std::vector<ResizeTap> resize_taps(int64_t in, int64_t out, const Value& factor, bool nearest,
+                                   bool align_corners) {
   std::vector<ResizeTap> taps;
   double scale = factor.present() ? 1 / factor.f : double(in) / double(out);
   if (!nearest && align_corners) scale = out > 1 ? double(in - 1) / double(out - 1) : 0;
@@ -45,22 +38,23 @@ std::vector<ResizeTap> taps_of(int64_t in, int64_t out, const Value& factor, boo
 
 // The size of the result along spatial dim i.
 int64_t result_size(const Call& call, const Shape& x, int i) {
-  if (!call.params[kSize].present()) return int64_t(std::floor(double(x[2 + i]) * call.real(kScaleFactor)));
-  const Dims& size = call.list(kSize);
+  if (!call.params[kInterpolateSize].present())
+    return int64_t(std::floor(double(x[2 + i]) * call.real(kInterpolateScaleFactor)));
+  const Dims& size = call.list(kInterpolateSize);
   return size[size.size() == 1 ? 0 : i];
 }
 
 ResizeGeometry interpolation(const Call& call, const Shape& x) {
   const int dims = x.size() - 2;
-  const auto mode = Interpolation(call.integer(kMode));
+  const auto mode = Interpolation(call.integer(kInterpolateMode));
   const bool nearest = mode == Interpolation::nearest;
   ResizeGeometry r;
   r.planes = x[0] * x[1];
   for (int i = 0; i < dims; ++i) {
     const size_t d = size_t(3 - dims + i);
     r.in[d] = x[2 + i];
-    r.axes[d] = taps_of(x[2 + i], result_size(call, x, i), call.params[kScaleFactor], nearest,
-                        call.flag(kAlignCorners));
+    r.axes[d] = resize_taps(x[2 + i], result_size(call, x, i), call.params[kInterpolateScaleFactor], nearest,
+                            call.flag(kInterpolateAlignCorners));
   }
   return r;
 }
@@ -68,7 +62,7 @@ ResizeGeometry interpolation(const Call& call, const Shape& x) {
 void interpolate_shape(Call& call) {
   require_floating(call);
   const Shape& x = call.input(0).shape();
-  const auto mode = Interpolation(call.integer(kMode));
+  const auto mode = Interpolation(call.integer(kInterpolateMode));
   const bool nearest = mode == Interpolation::nearest;
   if (nearest && (x.size() < 3 || x.size() > 5))
     fail("interpolate: input must have 3 to 5 dims, [N, C, spatial…] (got shape ", x, ")");
@@ -77,18 +71,21 @@ void interpolate_shape(Call& call) {
          mode == Interpolation::linear ? "linear' needs input [N, C, W]"
                                        : "bilinear' needs input [N, C, H, W]",
          " (got shape ", x, ")");
-  if (nearest && call.flag(kAlignCorners))
+  if (nearest && call.flag(kInterpolateAlignCorners))
     fail("interpolate: align_corners is for mode 'linear' and 'bilinear'");
   const int dims = x.size() - 2;
-  const bool sized = call.params[kSize].present(), scaled = call.params[kScaleFactor].present();
+  const bool sized = call.params[kInterpolateSize].present(),
+             scaled = call.params[kInterpolateScaleFactor].present();
   if (sized == scaled) fail("interpolate: give either size or scale_factor");
-  if (sized && call.list(kSize).size() != 1 && call.list(kSize).size() != dims)
-    fail("interpolate: size must be one number or ", dims, " (got ", call.list(kSize), ")");
-  if (scaled && !(call.real(kScaleFactor) > 0 && std::isfinite(call.real(kScaleFactor))))
-    fail("interpolate: scale_factor must be greater than 0 (got ", call.real(kScaleFactor), ")");
+  if (sized && call.list(kInterpolateSize).size() != 1 && call.list(kInterpolateSize).size() != dims)
+    fail("interpolate: size must be one number or ", dims, " (got ", call.list(kInterpolateSize), ")");
+  if (scaled &&
+      !(call.real(kInterpolateScaleFactor) > 0 && std::isfinite(call.real(kInterpolateScaleFactor))))
+    fail("interpolate: scale_factor must be greater than 0 (got ", call.real(kInterpolateScaleFactor), ")");
   Shape result = x;
   for (int i = 0; i < dims; ++i) {
-    const double size = sized ? double(result_size(call, x, i)) : double(x[2 + i]) * call.real(kScaleFactor);
+    const double size =
+        sized ? double(result_size(call, x, i)) : double(x[2 + i]) * call.real(kInterpolateScaleFactor);
     if (x[2 + i] < 1 || size < 1 || size > 0x1p40)
       fail("interpolate: dim ", 3 + i, " would go from ", x[2 + i], " elements to ",
            int64_t(std::min(size, 0x1p62)));
@@ -121,7 +118,9 @@ void interpolate_vjp(Backward& b) {
   params.push_back(b.shape(0));
   b.set(0, apply1(kInterpolateGrad, {b.grad()}, params));
 }
-void interpolate_grad_shape(Call& call) { call.emit(call.list(kInputSize), call.input(0).dtype()); }
+void interpolate_grad_shape(Call& call) {
+  call.emit(call.list(kInterpolateInputSize), call.input(0).dtype());
+}
 void interpolate_grad_cpu(const Call& call) {
   const Tensor g = in_order(call.input(0));
   with_type(call,
@@ -130,18 +129,19 @@ void interpolate_grad_cpu(const Call& call) {
 void interpolate_grad_vjp(Backward& b) {
   const Values& given = b.node().attributes->params;
   b.set(0, apply1(kInterpolate, {b.grad()},
-                  {given[kSize], given[kScaleFactor], given[kMode], given[kAlignCorners]}));
+                  {given[kInterpolateSize], given[kInterpolateScaleFactor], given[kInterpolateMode],
+                   given[kInterpolateAlignCorners]}));
 }
 
 // a + w (b - a) for each of two neighbours; bilinear does so three times.
 double interpolate_flops(const Call& call) {
-  const auto mode = Interpolation(call.integer(kMode));
+  const auto mode = Interpolation(call.integer(kInterpolateMode));
   const int count = mode == Interpolation::nearest ? 0 : mode == Interpolation::linear ? 3 : 9;
   return count * elements(call.out[0]);
 }
 // A product and a sum for each of the 2 or 4 elements that a result blends.
 double interpolate_grad_flops(const Call& call) {
-  const auto mode = Interpolation(call.integer(kMode));
+  const auto mode = Interpolation(call.integer(kInterpolateMode));
   const int count = mode == Interpolation::nearest ? 1 : mode == Interpolation::linear ? 4 : 8;
   return count * elements(call.in[0]);
 }
@@ -178,7 +178,7 @@ const Op kInterpolateGrad{
               "4 for each element of a linear gradient, 8 of a bilinear one, 1 of a nearest one"}};
 
 // Parameters of im2col. The parameters of col2im begin with output_size.
-enum ColumnsParam { kKernel, kDilation, kPadding, kStride };
+enum ColumnsParam { kColumnsKernel, kColumnsDilation, kColumnsPadding, kColumnsStride };
 
 // The windows of images [N, C, H, W] or [C, H, W]; `first` is the index of the parameter kernel_size.
 ConvGeometry windows(const Call& call, const Shape& image, size_t first) {
@@ -190,10 +190,10 @@ ConvGeometry windows(const Call& call, const Shape& image, size_t first) {
     check_steps(call.op->name, name, list, least);
     for (int i = 0; i < 2; ++i) sizes[size_t(1 + i)] = list[list.size() == 1 ? 0 : i];
   };
-  read(kKernel, "kernel_size", 1, g.kernel);
-  read(kDilation, "dilation", 1, g.dilation);
-  read(kPadding, "padding", 0, g.padding);
-  read(kStride, "stride", 1, g.stride);
+  read(kColumnsKernel, "kernel_size", 1, g.kernel);
+  read(kColumnsDilation, "dilation", 1, g.dilation);
+  read(kColumnsPadding, "padding", 0, g.padding);
+  read(kColumnsStride, "stride", 1, g.stride);
   const int channel = image.size() - 3;
   g.batch = channel ? image[0] : 1;
   g.in_channels = image[channel];
@@ -238,7 +238,8 @@ void im2col_vjp(Backward& b) {
   const Shape& x = b.shape(0);
   const Dims size{x[x.size() - 2], x[x.size() - 1]};
   b.set(0, apply1(kCol2im, {b.grad()},
-                  {size, b.list(kKernel), b.list(kDilation), b.list(kPadding), b.list(kStride)}));
+                  {size, b.list(kColumnsKernel), b.list(kColumnsDilation), b.list(kColumnsPadding),
+                   b.list(kColumnsStride)}));
 }
 
 // The shape of the image that columns of this shape make.

@@ -10,6 +10,14 @@ namespace lunagrad {
 
 // Modes of interpolate that are compositions. Their numbers follow the modes of Interpolation (ops.h).
 enum ComposedMode : int64_t { kBicubic = 3, kTrilinear, kArea, kNearestExact };
+// The parameters of interpolate and _interpolate_grad; only the gradient has the last one.
+enum InterpolateParam {
+  kInterpolateSize,
+  kInterpolateScaleFactor,
+  kInterpolateMode,
+  kInterpolateAlignCorners,
+  kInterpolateInputSize
+};
 
 // The index of the element that result i takes in mode nearest: floor(i * in / out), or floor(i / factor).
 // `exact`: mode nearest-exact, which uses the middle of the result, i + 1/2. The quotients are exact, so that

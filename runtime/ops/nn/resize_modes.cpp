@@ -10,10 +10,9 @@
 namespace lunagrad {
 namespace {
 
-enum Param { kSize, kScaleFactor, kMode, kAlignCorners };
 constexpr const char* kModes[] = {"nearest",   "linear", "bilinear",     "bicubic",
                                   "trilinear", "area",   "nearest-exact"};
-constexpr int kDims[] = {0, 3, 4, 4, 5, 0, 0};  // dims of the input that a mode needs; 0: 3 to 5
+constexpr int kModeDims[] = {0, 3, 4, 4, 5, 0, 0};  // dims of the input that a mode needs; 0: 3 to 5
 
 struct Axis {
   int dim;
@@ -25,18 +24,18 @@ struct Axis {
 Axis axis_of(const Call& call, const Tensor& x, int i) {
   const int dim = 2 + i;
   const int64_t in = x.size(dim);
-  const bool sized = call.params[kSize].present();
+  const bool sized = call.params[kInterpolateSize].present();
   double out = 0;
   if (sized) {
-    const Dims& size = call.list(kSize);
+    const Dims& size = call.list(kInterpolateSize);
     out = double(size[size.size() == 1 ? 0 : i]);
   } else {
-    out = std::floor(double(in) * call.real(kScaleFactor));
+    out = std::floor(double(in) * call.real(kInterpolateScaleFactor));
   }
   if (in < 1 || !(out >= 1) || out > 0x1p40)
     fail("interpolate: dim ", dim + 1, " would go from ", in, " elements to ", out);
-  return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kScaleFactor),
-          call.params[kScaleFactor]};
+  return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kInterpolateScaleFactor),
+          call.params[kInterpolateScaleFactor]};
 }
 
 // What one element of the result blends: elements of the input, and their weights.
@@ -50,7 +49,7 @@ double cubic(double d) {
   return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
-Taps taps_of(const Axis& axis, int64_t mode, bool align_corners) {
+Taps composed_taps(const Axis& axis, int64_t mode, bool align_corners) {
   const bool nearest = mode == int64_t(Interpolation::nearest), exact = mode == kNearestExact;
   const int count = nearest || exact ? 1 : mode == kBicubic ? 4 : 2;
   Taps taps;
@@ -85,7 +84,7 @@ bool has_zero(const Tensor& weights) {
   return std::find(first, first + weights.numel(), 0.0) != first + weights.numel();
 }
 
-Tensor resize(const Tensor& x, const Axis& axis, const Taps& taps) {
+Tensor resize_along(const Tensor& x, const Axis& axis, const Taps& taps) {
   Shape along(x.ndim() - axis.dim, 1);
   along[0] = axis.out;
   Tensor y;
@@ -118,27 +117,30 @@ Tensor product_unless_zero(const Tensor& values, const Tensor& weights) {
   return where(left_out, Tensor::number(0.0), values) * weights;
 }
 
-bool is_composed_mode(const Call& call) { return call.integer(kMode) >= kBicubic; }
+bool is_composed_mode(const Call& call) { return call.integer(kInterpolateMode) >= kBicubic; }
 
 Operands interpolate_compose(const Call& call) {
   const Tensor& x = call.input(0);
-  const int64_t mode = call.integer(kMode);
+  const int64_t mode = call.integer(kInterpolateMode);
   const char* const name = kModes[mode];
   if (!is_floating(x.dtype())) fail("interpolate: a floating type is needed (got ", x.dtype(), ")");
-  if (x.ndim() < 3 || x.ndim() > 5 || (kDims[mode] && x.ndim() != kDims[mode])) {
+  if (x.ndim() < 3 || x.ndim() > 5 || (kModeDims[mode] && x.ndim() != kModeDims[mode])) {
     static constexpr const char* kAxes[] = {"spatial…] of 3 to 5 dims", "", "", "W]", "H, W]", "D, H, W]"};
-    fail("interpolate: mode '", name, "' needs input [N, C, ", kAxes[kDims[mode]], " (got shape ", x.shape(),
-         ")");
+    fail("interpolate: mode '", name, "' needs input [N, C, ", kAxes[kModeDims[mode]], " (got shape ",
+         x.shape(), ")");
   }
-  const bool aligns = kDims[mode] != 0;
-  if (!aligns && call.flag(kAlignCorners)) fail("interpolate: align_corners is not for mode '", name, "'");
-  const bool sized = call.params[kSize].present(), scaled = call.params[kScaleFactor].present();
+  const bool aligns = kModeDims[mode] != 0;
+  if (!aligns && call.flag(kInterpolateAlignCorners))
+    fail("interpolate: align_corners is not for mode '", name, "'");
+  const bool sized = call.params[kInterpolateSize].present(),
+             scaled = call.params[kInterpolateScaleFactor].present();
   if (sized == scaled) fail("interpolate: give either size or scale_factor");
   const int dims = x.ndim() - 2;
-  if (sized && call.list(kSize).size() != 1 && call.list(kSize).size() != dims)
-    fail("interpolate: size must be one number or ", dims, " (got ", call.list(kSize), ")");
-  if (scaled && !(call.real(kScaleFactor) > 0 && std::isfinite(call.real(kScaleFactor))))
-    fail("interpolate: scale_factor must be greater than 0 (got ", call.real(kScaleFactor), ")");
+  if (sized && call.list(kInterpolateSize).size() != 1 && call.list(kInterpolateSize).size() != dims)
+    fail("interpolate: size must be one number or ", dims, " (got ", call.list(kInterpolateSize), ")");
+  if (scaled &&
+      !(call.real(kInterpolateScaleFactor) > 0 && std::isfinite(call.real(kInterpolateScaleFactor))))
+    fail("interpolate: scale_factor must be greater than 0 (got ", call.real(kInterpolateScaleFactor), ")");
   if (mode == kArea) {
     static const Op* const pools[] = {find_op("adaptive_avg_pool1d"), find_op("adaptive_avg_pool2d"),
                                       find_op("adaptive_avg_pool3d")};
@@ -152,7 +154,7 @@ Operands interpolate_compose(const Call& call) {
     const Axis axis = axis_of(call, x, i);
     // The dim does not change, for any factor.
     if (blends && mode != kBicubic && axis.in == axis.out) continue;
-    y = resize(y, axis, taps_of(axis, mode, call.flag(kAlignCorners)));
+    y = resize_along(y, axis, composed_taps(axis, mode, call.flag(kInterpolateAlignCorners)));
   }
   return {to(y, x.dtype())};
 }

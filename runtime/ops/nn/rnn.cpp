@@ -7,7 +7,7 @@ namespace lunagrad {
 namespace {
 
 // Parameters of the ops.
-enum { kHasBiases, kNumLayers, kDropout, kTrain, kBidirectional, kBatchIsFirst };
+enum { kHasBiases, kNumLayers, kNetworkDropout, kNetworkTrain, kBidirectional, kBatchIsFirst };
 
 // The checked operands of the whole network; an unbatched input gets a batch of one.
 struct Network {
@@ -66,7 +66,7 @@ Tensor stacked(const TensorList& list, bool unbatched) {
 template <Cell cell>
 Operands compose_network(const Call& call) {
   const Network net(cell, call);
-  const double p = call.real(kDropout);
+  const double p = call.real(kNetworkDropout);
   if (!(p >= 0 && p <= 1)) fail(name_of(cell), ": dropout must lie in [0, 1] (got ", p, ")");
   Tensor x = net.x;
   TensorList last_h, last_c;
@@ -86,7 +86,7 @@ Operands compose_network(const Call& call) {
       if (cell == Cell::lstm) last_c.push_back(results[kLastC]);
     }
     x = outs.size() == 1 ? outs[0] : cat(outs, -1);
-    if (i + net.directions < net.layers * net.directions) x = dropout(x, p, call.flag(kTrain));
+    if (i + net.directions < net.layers * net.directions) x = dropout(x, p, call.flag(kNetworkTrain));
   }
   Operands results{net.unbatched ? squeeze(x, 1) : x, stacked(last_h, net.unbatched)};
   if (cell == Cell::lstm) results.push_back(stacked(last_c, net.unbatched));

@@ -13,11 +13,10 @@
 #include "runtime/ops/products/cpu/blas.h"
 
 namespace lunagrad {
+namespace recurrent {
 namespace {
 
 constexpr int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
-
-using namespace recurrent;
 
 struct Layer : Sizes {
   using Sizes::Sizes;
@@ -438,13 +437,15 @@ const Op kGruLayer = layer_op<Cell::gru>("_gru_layer");
 constexpr const Op* kLayers[] = {&kRnnTanhLayer, &kRnnReluLayer, &kLstmLayer, &kGruLayer};
 
 }  // namespace
+}  // namespace recurrent
 
-const Op& recurrent_layer(Cell cell) { return *kLayers[int(cell)]; }
-const Op& recurrent_layer_grad(Cell cell) { return *kGradients[int(cell)]; }
+const Op& recurrent_layer(Cell cell) { return *recurrent::kLayers[int(cell)]; }
+const Op& recurrent_layer_grad(Cell cell) { return *recurrent::kGradients[int(cell)]; }
 
 std::span<const Op* const> rnn_layer_ops() {
-  static const Op* const ops[] = {&kRnnTanhLayer, &kRnnReluLayer, &kLstmLayer, &kGruLayer,
-                                  &kRnnTanhGrad,  &kRnnReluGrad,  &kLstmGrad,  &kGruGrad};
+  static const Op* const ops[] = {
+      &recurrent::kRnnTanhLayer, &recurrent::kRnnReluLayer, &recurrent::kLstmLayer, &recurrent::kGruLayer,
+      &recurrent::kRnnTanhGrad,  &recurrent::kRnnReluGrad,  &recurrent::kLstmGrad,  &recurrent::kGruGrad};
   return ops;
 }
 

@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements
+constexpr int64_t kRopeGrain = 8192;  // elements
 
 void rope_shape(Call& call) {
   const Tensor &x = call.input(0), &cos = call.input(1), &sin = call.input(2);
@@ -42,7 +42,7 @@ void rope_cpu(const Call& call) {
   const Tensor cos = in_order(call.input(1)), sin = in_order(call.input(2));
   const int64_t positions = x.size(-2), features = x.size(-1), n = cos.size(1), rows = x.numel() / features;
   const auto run = [&]<class T>() {
-    parallel_for(rows, iterations_in(kGrain, features), [&](int64_t begin, int64_t end) {
+    parallel_for(rows, iterations_in(kRopeGrain, features), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const T* const from = x.data<T>() + start_of(x, row);
         T* const to = call.output().data<T>() + row * features;

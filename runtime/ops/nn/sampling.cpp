@@ -10,11 +10,9 @@
 namespace lunagrad {
 namespace {
 
-enum Param { kMode, kPaddingMode, kAlignCorners };
-enum Mode : int64_t { kBilinear, kNearest, kCubic };
-enum Padding : int64_t { kZeros, kBorder, kReflection };
-
-Tensor number(double value) { return Tensor::number(value); }
+enum GridSampleParam { kSampleMode, kSamplePaddingMode, kSampleAlignCorners };
+enum SampleMode : int64_t { kBilinear, kNearest, kCubic };
+enum SamplePadding : int64_t { kZeros, kBorder, kReflection };
 
 // The images of a call as [N, C, positions], and how positions outside them are read.
 struct Images {
@@ -32,7 +30,7 @@ struct Images {
     const double low = align ? 0 : -0.5, span = align ? double(size - 1) : double(size);
     if (span == 0) return at * 0.0;
     const Tensor distance = abs(at - low), flips = floor(distance / span), rest = distance - flips * span;
-    const Tensor even = eq(remainder(flips.detach(), number(2.0)), number(0.0));
+    const Tensor even = eq(remainder(flips.detach(), Tensor::number(2.0)), Tensor::number(0.0));
     return where(even, rest + low, (span + low) - rest);
   }
   // Moves a coordinate into the image, unless zeros are read outside it. In that case the coordinate is
@@ -56,13 +54,13 @@ struct Images {
         const Tensor along = to(clamp(at[d], 0.0, last), DType::i64);
         place = place.defined() ? place * Tensor::number(sizes[d]) + along : along;
         if (padding != kZeros) continue;
-        const Tensor good = logical_and(ge(at[d], number(0.0)), le(at[d], number(last)));
+        const Tensor good = logical_and(ge(at[d], Tensor::number(0.0)), le(at[d], Tensor::number(last)));
         within = within.defined() ? logical_and(within, good) : good;
       }
     }
     const Shape shape{flat.size(0), flat.size(1), place.size(1)};
     const Tensor values = gather(flat, 2, expand(unsqueeze(place, 1), shape));
-    return within.defined() ? where(unsqueeze(within, 1), values, number(0.0)) : values;
+    return within.defined() ? where(unsqueeze(within, 1), values, Tensor::number(0.0)) : values;
   }
 };
 
@@ -144,7 +142,7 @@ void check_sampling(const Tensor& x, const Tensor& grid, int64_t mode) {
 
 Operands grid_sample_compose(const Call& call) {
   const Tensor &x = call.input(0), &grid = call.input(1);
-  const int64_t mode = call.integer(kMode);
+  const int64_t mode = call.integer(kSampleMode);
   check_sampling(x, grid, mode);
   const int n = x.ndim();
   const DType type = accumulate_type(x.dtype());
@@ -157,8 +155,8 @@ Operands grid_sample_compose(const Call& call) {
   }
   if (numel(shape) == 0 || places == 0) return {zeros(shape, x.dtype(), x.device())};
   Images images{to(reshape(x, {x.size(0), x.size(1), elements}), type),
-                call.integer(kPaddingMode),
-                call.flag(kAlignCorners),
+                call.integer(kSamplePaddingMode),
+                call.flag(kSampleAlignCorners),
                 {}};
   std::vector<Tensor> at;
   for (int d = 0; d < n - 2; ++d) {
@@ -171,19 +169,19 @@ Operands grid_sample_compose(const Call& call) {
   return {to(reshape(y, shape), x.dtype())};
 }
 
-OpExample sample(const Shape& image, const Shape& grid, Mode mode, Padding padding, bool align) {
+OpExample sample(const Shape& image, const Shape& grid, SampleMode mode, SamplePadding padding, bool align) {
   return {.inputs = {{.shape = image}, {.shape = grid, .low = -1.25, .high = 1.25}},
           .params = {int64_t(mode), int64_t(padding), align},
           .types = OpExample::Types::floating};
 }
 std::vector<OpExample> sample_examples() {
   std::vector<OpExample> list;
-  for (const Mode mode : {kBilinear, kNearest, kCubic})
-    for (const Padding padding : {kZeros, kBorder, kReflection})
+  for (const SampleMode mode : {kBilinear, kNearest, kCubic})
+    for (const SamplePadding padding : {kZeros, kBorder, kReflection})
       for (const bool align : {false, true})
         list.push_back(sample({1, 2, 3, 4}, {1, 2, 3, 2}, mode, padding, align));
-  for (const Mode mode : {kBilinear, kNearest})
-    for (const Padding padding : {kZeros, kBorder, kReflection})
+  for (const SampleMode mode : {kBilinear, kNearest})
+    for (const SamplePadding padding : {kZeros, kBorder, kReflection})
       list.push_back(sample({1, 2, 2, 3, 2}, {1, 2, 1, 2, 3}, mode, padding, padding == kBorder));
   list.push_back(
       {.inputs = {{.shape = {1, 2, 3}}, {.shape = {1, 2, 2}}}, .error = "input [N, C, H, W] with a grid"});

@@ -16,14 +16,16 @@ namespace {
 
 const ParamSpec kDim{"dim", ParamKind::dim, {}};
 
-int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
+int softmax_dim(const Call& call) {
+  return normalize_dim(call.op->name, call.integer(0), call.input(0).shape());
+}
 
 void softmax_shape(Call& call) {
   const Tensor& x = call.input(0);
   if (!is_floating(x.dtype()))
     fail(call.op->name, ": a floating-point tensor is needed (got ", x.dtype(),
          "); convert it with :float() first");
-  dim_of(call);
+  softmax_dim(call);
   call.emit(x.shape(), x.dtype());
 }
 
@@ -32,7 +34,7 @@ void softmax_shape(Call& call) {
 template <size_t inputs, class Rows, class Columns>
 void run_along(const Call& call, Rows&& row_kernel, Columns&& column_kernel) {
   constexpr int64_t kFewColumns = 16;  // fewer columns are transposed instead
-  const Split split(call.output().shape(), dim_of(call));
+  const Split split(call.output().shape(), softmax_dim(call));
   const auto run = [&]<class T>() {
     std::array<Tensor, inputs> operands;
     std::array<const T*, inputs> in;
@@ -121,6 +123,7 @@ void log_softmax_cpu(const Call& call) {
 void log_softmax_grad_cpu(const Call& call) {
   run_along<2>(call, LUNAGRAD_KERNEL(log_softmax_grad_row), LUNAGRAD_KERNEL(log_softmax_grad_columns));
 }
+#undef LUNAGRAD_KERNEL
 const Op kLogSoftmaxGrad{
     .name = "_log_softmax_grad",
     .doc = "The gradient of log_softmax from that of its result and the result.",
@@ -182,7 +185,7 @@ void lse_shape(Call& call) {
     fail("logsumexp: a floating-point tensor is needed (got ", x.dtype(),
          "); convert it with :float() first");
   Shape shape = x.shape();
-  shape.erase(dim_of(call));
+  shape.erase(softmax_dim(call));
   call.emit(shape, x.dtype());
 }
 // The row kernel gives NaN for infinities, where the result is the largest element.
@@ -195,7 +198,7 @@ T lse_of_row(const T* x, int64_t n) {
 }
 void lse_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0)), &out = call.output();
-  const Split split(x.shape(), dim_of(call));
+  const Split split(x.shape(), softmax_dim(call));
   const auto run = [&]<class T>() {
     for_rows(split, std::array{static_cast<const T*>(x.data<T>())}, static_cast<T*>(nullptr),
              [&](int64_t row, const auto& in, T*) { out.data<T>()[row] = lse_of_row(in[0], split.size); });
@@ -211,7 +214,7 @@ void lse_vjp(Backward& b) {
 // m + log sum exp(x - m) with the largest element m: m cancels, so it gets no gradient.
 Operands lse_compose(const Call& call) {
   const Tensor& x = call.input(0);
-  const int dim = dim_of(call);
+  const int dim = softmax_dim(call);
   Tensor largest = amax(x.detach(), {dim}, true);
   const Tensor zero = Tensor::number(0.0), one = Tensor::number(1.0), none = Tensor::number(-INFINITY);
   largest = where(isfinite(largest), largest, zero);

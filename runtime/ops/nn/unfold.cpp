@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // elements added in about 20 µs
+constexpr int64_t kUnfoldGrain = 1 << 14;  // elements added in about 20 µs
 constexpr int kDimAt = 0, kSizeAt = 1, kStepAt = 2;
 
 Shape with_dim(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
@@ -66,7 +66,7 @@ void fold_cpu(const Call& call) {
   for (int d = dim + 1; d < g.ndim() - 1; ++d) inner *= g.size(d);
   visit_any_dtype(out.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T> || is_complex_v<T>) {
-      const int64_t grain = iterations_in(kGrain, length * inner);
+      const int64_t grain = iterations_in(kUnfoldGrain, length * inner);
       parallel_for(outer, grain, [&](int64_t begin, int64_t end) {
         T* to = out.data<T>() + begin * length * inner;
         std::fill(to, out.data<T>() + end * length * inner, T(0));

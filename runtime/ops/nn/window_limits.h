@@ -6,6 +6,8 @@
 
 namespace lunagrad {
 
+inline constexpr const char* kSpatialAxes[] = {"W", "H, W", "D, H, W"};  // of 1 to 3 spatial dims
+
 inline constexpr int64_t kLongestStep = (int64_t(1) << 30) - 1;
 
 // Error when a number of the list is not in least … kLongestStep.

@@ -97,7 +97,7 @@ Dims by_stride(const Term& term, Dims labels) {
 }
 
 // The product without a sum: both operands broadcast.
-Term product(const Term& a, const Term& b, const Dims& batch, const Dims& left, const Dims& right) {
+Term broadcast_product(const Term& a, const Term& b, const Dims& batch, const Dims& left, const Dims& right) {
   Tensor x = in_label_order(a, concat(batch, left)), y = in_label_order(b, concat(batch, right));
   for (int i = 0; i < right.size(); ++i) x = unsqueeze(x, x.ndim());
   for (int i = 0; i < left.size(); ++i) y = unsqueeze(y, batch.size());
@@ -120,10 +120,10 @@ Term contract(Term a, Term b, LabelSet needed) {
   const LabelSet common = a.set() & b.set(), sums = common & ~needed;
   const Dims batch = labels_in(a, common & needed), inner = by_stride(a, labels_in(a, sums));
   const Dims left = by_stride(a, labels_in(a, ~common)), right = by_stride(b, labels_in(b, ~common));
-  if (inner.empty()) return product(a, b, batch, left, right);
+  if (inner.empty()) return broadcast_product(a, b, batch, left, right);
   const Shape batch_shape = sizes(a, batch), inner_shape = sizes(a, inner);
   if (left.empty() && right.empty() && !batch.empty() && numel(inner_shape) < kShortSum)
-    return summed(product(a, b, concat(batch, inner), left, right), needed);
+    return summed(broadcast_product(a, b, concat(batch, inner), left, right), needed);
   const Shape left_shape = sizes(a, left), right_shape = sizes(b, right);
   const int64_t m = numel(left_shape), k = numel(inner_shape), n = numel(right_shape);
   const auto matrix = [&](const Term& term, const Dims& rows, const Dims& columns, int64_t r, int64_t c) {

@@ -16,7 +16,7 @@ namespace {
 
 // Call::args: 0 and 1 are the draw, 2 is the probability, which may change from step to step.
 constexpr int kProbability = 2;
-constexpr int64_t kPiece = 1024;  // elements at a time; a multiple of 4
+constexpr int64_t kDropoutPiece = 1024;  // elements at a time; a multiple of 4
 
 void mask_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
 
@@ -40,10 +40,10 @@ void mask_cpu(const Call& call) {
   const auto run = [&]<class T>() {
     const T* from = x.data<T>();
     T* to = out.data<T>();
-    parallel_for((count + kPiece - 1) / kPiece, 32, [&](int64_t begin, int64_t end) {
-      alignas(64) uint32_t words[kPiece];
+    parallel_for((count + kDropoutPiece - 1) / kDropoutPiece, 32, [&](int64_t begin, int64_t end) {
+      alignas(64) uint32_t words[kDropoutPiece];
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = i * kPiece, n = std::min(kPiece, count - first);
+        const int64_t first = i * kDropoutPiece, n = std::min(kDropoutPiece, count - first);
         philox_words(draw, uint64_t(first / 4), (n + 3) / 4, words);
         drop_by_words(words, threshold, from + first, T(1 / (1 - p)), n, to + first);
       }

@@ -23,17 +23,17 @@ namespace {
 
 RandomDraw draw_of(const Call& call) { return {call.args[0].u, call.args[1].u}; }
 
-constexpr int64_t kPiece = 1024;  // words generated at a time; a multiple of 4
+constexpr int64_t kRandomPiece = 1024;  // words generated at a time; a multiple of 4
 
 // Calls f(first, n, words) for pieces that cover [0, count): element first + i has words[i * per_element …].
 template <class F>
 void for_words(RandomDraw draw, int64_t count, int per_element, F&& f) {
-  const int64_t piece = kPiece / per_element;
+  const int64_t piece = kRandomPiece / per_element;
   parallel_for((count + piece - 1) / piece, 32, [&](int64_t begin, int64_t end) {
-    alignas(64) uint32_t words[kPiece];
+    alignas(64) uint32_t words[kRandomPiece];
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i * piece, n = std::min(piece, count - first);
-      philox_words(draw, uint64_t(i * (kPiece / 4)), (n * per_element + 3) / 4, words);
+      philox_words(draw, uint64_t(i * (kRandomPiece / 4)), (n * per_element + 3) / 4, words);
       f(first, n, static_cast<const uint32_t*>(words));
     }
   });
@@ -122,7 +122,7 @@ void real_normals(const Tensor& out, RandomDraw draw) {
   // If the number of elements is odd, the last number of the last pair is not used.
   visit_dtype(out.dtype(), [&]<class T>() {
     for_words(draw, out.numel() + out.numel() % 2, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
-      float normals[kPiece];
+      float normals[kRandomPiece];
       normals_from_words(words, n, normals);
       n = std::min(n, out.numel() - first);
       for (int64_t i = 0; i < n; ++i) out.data<T>()[first + i] = convert<T>(normals[i]);

@@ -14,9 +14,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr auto kIndex = ExampleOperand::Kind::index;
-constexpr auto kFloating = OpExample::Types::floating;
-
 // --- bincount ---
 
 // Operands: integers in [0, count), and their weights of the result's type; without weights each counts 1.

@@ -7,7 +7,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr auto kIndex = ExampleOperand::Kind::index;
 constexpr auto kComplex = ExampleOperand::Kind::complex;
 constexpr auto kNumber = OpExample::Types::number;
 

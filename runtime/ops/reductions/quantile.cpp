@@ -5,15 +5,12 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/reductions/reduction.h"
+#include "runtime/ops/shape/creation.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr auto kFloating = OpExample::Types::floating;
-
-const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
 const ParamSpec kLastDim{"dim", ParamKind::dim, -1};
-const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
 
 Tensor number(double x) { return Tensor::number(x); }
 Tensor number(int64_t x) { return Tensor::number(x); }
@@ -100,12 +97,6 @@ const Op kCountNonzero{
     .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(Dims{0})}}}};
 
 // --- several results ---
-
-const std::vector<ParamSpec> kVarParams = {kDims,
-                                           {.name = "unbiased", .kind = ParamKind::boolean, .optional = true},
-                                           kKeepdim,
-                                           {"correction", ParamKind::integer, 1}};
-constexpr int kUnbiasedAt = 1, kVarKeepdimAt = 2, kCorrectionAt = 3;
 
 void moments_shape(Call& call) {
   for (int i = 0; i < 2; ++i) emit_reduced(call, call.input(0).dtype(), kDimsAt, kVarKeepdimAt);

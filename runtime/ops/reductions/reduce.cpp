@@ -192,12 +192,6 @@ const Op kProd{.name = "prod",
 
 // --- var, std ---
 
-const std::vector<ParamSpec> kVarParams = {kDims,
-                                           {.name = "unbiased", .kind = ParamKind::boolean, .optional = true},
-                                           kKeepdim,
-                                           {"correction", ParamKind::integer, 1}};
-constexpr int kUnbiasedAt = 1, kVarKeepdimAt = 2, kCorrectionAt = 3;
-
 double degrees_of_freedom(const Values& params, const Shape& shape, uint32_t mask) {
   const Value& unbiased = params[kUnbiasedAt];
   const int64_t correction = unbiased.present() ? int64_t(unbiased.b) : params[kCorrectionAt].i;
@@ -297,8 +291,6 @@ const Op kAmax = extreme_op(
     "amax", "The largest element over dim, or of all; equal elements share the gradient.", amax_cpu);
 const Op kAmin = extreme_op(
     "amin", "The smallest element over dim, or of all; equal elements share the gradient.", amin_cpu);
-
-const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
 
 // Values along one dim and their indices.
 void extreme_dim_shape(Call& call) {

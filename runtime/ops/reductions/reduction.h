@@ -9,6 +9,15 @@ namespace lunagrad {
 
 inline const ParamSpec kDims{.name = "dim", .kind = ParamKind::dims, .optional = true};
 inline const ParamSpec kKeepdim{"keepdim", ParamKind::boolean, false};
+inline const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
+
+// of var, std, var_mean and std_mean
+inline const std::vector<ParamSpec> kVarParams = {
+    kDims,
+    {.name = "unbiased", .kind = ParamKind::boolean, .optional = true},
+    kKeepdim,
+    {"correction", ParamKind::integer, 1}};
+inline constexpr int kUnbiasedAt = 1, kVarKeepdimAt = 2, kCorrectionAt = 3;
 
 inline uint32_t mask_of(const char* op, const Value& dims, const Shape& shape) {
   if (dims.kind == Value::Kind::integer) return dim_mask(op, std::span(&dims.i, 1), shape);

@@ -28,14 +28,14 @@ void for_lines(const Split& split, F&& walk) {
 
 // --- cummax, cummin ---
 
-void extreme_shape(Call& call) {
+void running_extreme_shape(Call& call) {
   dim_of(call);
   call.emit(call.input(0).shape(), call.input(0).dtype());
   call.emit(call.input(0).shape(), DType::i64);
 }
 // Among equal elements the last counts. A NaN stays, until a later NaN replaces it.
 template <bool largest>
-void extreme_cpu(const Call& call) {
+void running_extreme_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
   const Split split(with_one_dim(x.shape()), dim_of(call));
   int64_t* const places = call.output(1).data<int64_t>();
@@ -59,20 +59,20 @@ void extreme_cpu(const Call& call) {
     }
   });
 }
-void extreme_vjp(Backward& b) {
+void running_extreme_vjp(Backward& b) {
   const Tensor g = b.grad();
   if (b.shape(0).empty()) return b.set(0, g);
   const int dim = normalize_dim(b.node().op->name, b.integer(0), b.shape(0));
   b.set(0, scatter_add(blank(b.shape(0), g.dtype(), g.device()), dim, b.output(1), g));
 }
-Op extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
+Op running_extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
   return {.name = name,
           .doc = doc,
           .inputs = {{"input"}},
           .params = {kDim},
-          .shape = extreme_shape,
+          .shape = running_extreme_shape,
           .cpu = cpu,
-          .vjp = extreme_vjp,
+          .vjp = running_extreme_vjp,
           .reads = {{.outputs = 2}},
           .half_through_f32 = true,
           .family = OpFamily::reduction,
@@ -83,11 +83,11 @@ Op extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
                        {.inputs = {{{3, 4}}}, .params = {Value(2)}, .error = "out of range"}}};
 }
 const Op kCummax =
-    extreme_op("cummax", "The largest element up to each position of dim, and where (from 0) it was.",
-               extreme_cpu<true>);
-const Op kCummin =
-    extreme_op("cummin", "The smallest element up to each position of dim, and where (from 0) it was.",
-               extreme_cpu<false>);
+    running_extreme_op("cummax", "The largest element up to each position of dim, and where (from 0) it was.",
+                       running_extreme_cpu<true>);
+const Op kCummin = running_extreme_op(
+    "cummin", "The smallest element up to each position of dim, and where (from 0) it was.",
+    running_extreme_cpu<false>);
 
 // --- logcumsumexp: y_i = log(exp(x_0) + … + exp(x_i)), or from the end ---
 

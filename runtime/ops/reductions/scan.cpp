@@ -11,6 +11,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/reductions/cpu/reduce.h"
+#include "runtime/ops/shape/creation.h"
 
 namespace lunagrad {
 namespace {
@@ -165,8 +166,6 @@ const Op kRunningSum{.name = "_cumsum",
 void running_vjp(Backward& b) {
   b.set(0, apply1(kRunningSum, {b.grad()}, {b.integer(kDimAt), b.flag(kExclusiveAt), !b.flag(kReverseAt)}));
 }
-
-const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
 
 Tensor in_type(const Tensor& x, const Value& dtype) { return dtype.present() ? to(x, DType(dtype.i)) : x; }
 

@@ -80,18 +80,18 @@ int set_detect_anomaly(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"autocast", guard<autocast>},
-                                   {"is_autocast_enabled", guard<is_autocast_enabled>},
-                                   {"get_autocast_dtype", guard<autocast_type>},
-                                   {"set_detect_anomaly", guard<set_detect_anomaly>},
-                                   {"_unscale", guard<unscale>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kAutocastFunctions[] = {{"autocast", guard<autocast>},
+                                           {"is_autocast_enabled", guard<is_autocast_enabled>},
+                                           {"get_autocast_dtype", guard<autocast_type>},
+                                           {"set_detect_anomaly", guard<set_detect_anomaly>},
+                                           {"_unscale", guard<unscale>},
+                                           {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_autocast(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kAutocastFunctions, 0);
   lua_pop(L, 1);
   kRegion.define(L);
   lua_pushcfunction(L, guard<close_region>);

@@ -94,21 +94,21 @@ int reaches_others(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_vmap_enter", guard<enter>},
-                                   {"_vmap_leave", guard<leave>},
-                                   {"_batch", guard<batch>},
-                                   {"_unbatch", guard<unbatch>},
-                                   {"_spread", guard<spread_over_levels>},
-                                   {"_is_batched", guard<batched>},
-                                   {"_physical", guard<physical>},
-                                   {"_reaches_others", guard<reaches_others>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kBatchingFunctions[] = {{"_vmap_enter", guard<enter>},
+                                           {"_vmap_leave", guard<leave>},
+                                           {"_batch", guard<batch>},
+                                           {"_unbatch", guard<unbatch>},
+                                           {"_spread", guard<spread_over_levels>},
+                                           {"_is_batched", guard<batched>},
+                                           {"_physical", guard<physical>},
+                                           {"_reaches_others", guard<reaches_others>},
+                                           {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_batching(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kBatchingFunctions, 0);
   lua_pop(L, 1);
 }
 

@@ -487,17 +487,17 @@ int is_recomputing(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
-                                   {"checkpoint", guard<checkpoint>},
-                                   {"_recomputing", guard<is_recomputing>},
-                                   {"is_checkpointing", guard<is_checkpointing>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kCustomOpFunctions[] = {{"custom_op", guard<custom_op>},
+                                           {"checkpoint", guard<checkpoint>},
+                                           {"_recomputing", guard<is_recomputing>},
+                                           {"is_checkpointing", guard<is_checkpointing>},
+                                           {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_custom(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kCustomOpFunctions, 0);
   lua_pop(L, 1);
   luaL_newmetatable(L, kContextType);
   luaL_setfuncs(L, kContextEvents, 0);

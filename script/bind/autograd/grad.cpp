@@ -388,7 +388,7 @@ constexpr luaL_Reg kMethods[] = {
     {"requires_grad_", guard<requires_grad>}, {"detach", guard<detach>},
     {"detach_", guard<detach_in_place>},      {"retain_grad", guard<retain_gradient>},
     {"register_hook", guard<add_hook>},       {nullptr, nullptr}};
-constexpr luaL_Reg kFunctions[] = {
+constexpr luaL_Reg kGradFunctions[] = {
     {"no_grad", guard<with_mode<false>>},  {"enable_grad", guard<with_mode<true>>},
     {"set_grad_enabled", guard<set_mode>}, {"is_grad_enabled", guard<is_enabled>},
     {"_fail", guard<fail_at_user>},        {nullptr, nullptr}};
@@ -415,7 +415,7 @@ void bind_grad(lua_State* L, int core, int methods) {
   lua_pushvalue(L, methods);
   luaL_setfuncs(L, kMethods, 0);
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kGradFunctions, 0);
   lua_pop(L, 2);
   make_type(L, kHandleType, "remove", guard<hook_remove>, true);
   make_type(L, kModeType, "__close", guard<end_mode>, false);

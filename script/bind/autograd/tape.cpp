@@ -219,7 +219,8 @@ int set_name(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"tape", guard<tape>}, {"_set_name", guard<set_name>}, {nullptr, nullptr}};
+constexpr luaL_Reg kTapeFunctions[] = {
+    {"tape", guard<tape>}, {"_set_name", guard<set_name>}, {nullptr, nullptr}};
 constexpr luaL_Reg kTapeMethods[] = {{"dot", guard<tape_to_dot>},
                                      {"json", guard<tape_to_json>},
                                      {"svg", guard<tape_to_svg>},
@@ -229,7 +230,7 @@ constexpr luaL_Reg kTapeMethods[] = {{"dot", guard<tape_to_dot>},
 
 void bind_tape(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kTapeFunctions, 0);
   lua_pop(L, 1);
   luaL_newmetatable(L, kTapeType);
   luaL_newlib(L, kTapeMethods);

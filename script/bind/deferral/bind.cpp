@@ -86,15 +86,16 @@ int is_deferred(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_compiled", guard<make_compiled>}, {"_defer", guard<defer>},
-                                   {"_explain", guard<explain_plan>},   {"set_deferred", guard<set_deferred>},
-                                   {"is_deferred", guard<is_deferred>}, {nullptr, nullptr}};
+constexpr luaL_Reg kDeferralFunctions[] = {
+    {"_compiled", guard<make_compiled>}, {"_defer", guard<defer>},
+    {"_explain", guard<explain_plan>},   {"set_deferred", guard<set_deferred>},
+    {"is_deferred", guard<is_deferred>}, {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_deferral(lua_State* L, int core) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kDeferralFunctions, 0);
   kCompiled.define(L);
   lua_pop(L, 2);
   bind_captured_functions(L, core);

@@ -15,12 +15,6 @@
 #include "script/lua/user_type.h"
 
 namespace lunagrad {
-namespace {
-
-constexpr int kMostRecordings = 6;  // give up if no two in a row were equal
-constexpr size_t kMostPlans = 8;    // for arguments of different shapes
-constexpr int kMostCaptures = 64;   // for a function whose arguments keep changing
-constexpr int kRunsBetweenChecks = 100;
 
 // A call that Lua still makes in every run of the captured graph.
 struct LiveCall {
@@ -29,17 +23,17 @@ struct LiveCall {
 };
 
 // The settings that a call depends on, besides its sources.
-struct Mode {
+struct CaptureMode {
   bool grad_enabled = context().grad_enabled;
   Device* device = context().device;
   MatmulPrecision precision = context().matmul_precision;
-  bool operator==(const Mode&) const = default;
+  bool operator==(const CaptureMode&) const = default;
 };
 
 // A recorded call of a function. Its Lua values are in a table of references.
-struct Recorded {
+struct FunctionRecording {
   int references = LUA_NOREF;  // in the registry
-  Mode mode;
+  CaptureMode mode;
   std::vector<Source> sources;
   std::vector<std::pair<int, bool>> modules;  // reference, training flag
   std::unique_ptr<Recording> recording;
@@ -50,11 +44,18 @@ struct Recorded {
   uint64_t runs = 0, checks = 0;
 };
 
+namespace {
+
+constexpr int kMostRecordings = 6;  // give up if no two in a row were equal
+constexpr size_t kMostPlans = 8;    // for arguments of different shapes
+constexpr int kMostCaptures = 64;   // for a function whose arguments keep changing
+constexpr int kRunsBetweenChecks = 100;
+
 struct CapturedFunction {
   int function = LUA_NOREF;  // reference in the registry
-  std::vector<std::unique_ptr<Recorded>> plans;
-  std::unique_ptr<Recorded> last;  // the latest recording, not equal to the one before it
-  int recordings = 0;              // since the last captured plan
+  std::vector<std::unique_ptr<FunctionRecording>> plans;
+  std::unique_ptr<FunctionRecording> last;  // the latest recording, not equal to the one before it
+  int recordings = 0;                       // since the last captured plan
   int captures = 0;
   std::string refused;  // why the function always runs as a script; "" if it does not
   bool stale = false;   // the model was changed since its plans and recordings were made
@@ -63,7 +64,7 @@ struct CapturedFunction {
 
 constexpr UserType<CapturedFunction> kCaptured("lunagrad.CapturedFunction", "captured function");
 
-void forget(lua_State* L, std::unique_ptr<Recorded>& recorded) {
+void forget(lua_State* L, std::unique_ptr<FunctionRecording>& recorded) {
   if (recorded) luaL_unref(L, LUA_REGISTRYINDEX, recorded->references);
   recorded.reset();
 }
@@ -98,7 +99,7 @@ bool training_flag(lua_State* L, int index) {
 // backward adds gradients where they can join a group.
 class StepRecorder {
  public:
-  StepRecorder(lua_State* L, Recorded& into, const TensorList& arguments, const TensorList& leaves)
+  StepRecorder(lua_State* L, FunctionRecording& into, const TensorList& arguments, const TensorList& leaves)
       : state_(binding_state(L)),
         into_(into),
         outer_queue_(std::exchange(context().queue, &queue_of(state_).calls)) {
@@ -119,7 +120,7 @@ class StepRecorder {
   }
   StepRecorder(const StepRecorder&) = delete;
 
-  Recorded& into() { return into_; }
+  FunctionRecording& into() { return into_; }
   void end() {
     into_.recording->end();
     ended_ = true;
@@ -140,7 +141,7 @@ class StepRecorder {
 
  private:
   BindingState& state_;
-  Recorded& into_;
+  FunctionRecording& into_;
   CallQueue* outer_queue_;
   int modules_ = LUA_NOREF, outer_modules_ = LUA_NOREF;
   bool ended_ = false;
@@ -157,7 +158,7 @@ int live(lua_State* L) {
     lua_call(L, count, LUA_MULTRET);
     return lua_gettop(L);
   }
-  Recorded& into = recorder->into();
+  FunctionRecording& into = recorder->into();
   lua_rawgeti(L, LUA_REGISTRYINDEX, into.references);
   lua_insert(L, 1);
   References kept(L, 1);
@@ -209,7 +210,7 @@ void push_pattern(lua_State* L, const Pattern& pattern, const References& kept, 
 
 // Whether the sources and the modules' training flags are as recorded; appends the sources' tensors to
 // `tensors`.
-bool same_sources(lua_State* L, const Recorded& plan, const References& kept, int first,
+bool same_sources(lua_State* L, const FunctionRecording& plan, const References& kept, int first,
                   TensorList& tensors) {
   for (const Source& source : plan.sources) {
     if (!source.push(L, kept, first)) return false;
@@ -235,9 +236,9 @@ bool same_sources(lua_State* L, const Recorded& plan, const References& kept, in
 
 // Runs the plan if it fits. The arguments are at `first` and above; the results are pushed. Returns the
 // number of results, or -1 if the plan does not fit.
-int run_plan(lua_State* L, Recorded& plan, int first) {
+int run_plan(lua_State* L, FunctionRecording& plan, int first) {
   const int count = lua_gettop(L) - first + 1;
-  if (count != plan.arguments || !(plan.mode == Mode())) return -1;
+  if (count != plan.arguments || !(plan.mode == CaptureMode())) return -1;
   lua_rawgeti(L, LUA_REGISTRYINDEX, plan.references);
   const References kept(L, -1);
   TensorList tensors;
@@ -285,7 +286,7 @@ bool same_pattern(lua_State* L, const Pattern& a, const References& of_a, const 
 }
 
 // "" if two recorded calls are the same; else the first difference.
-std::string difference(lua_State* L, const Recorded& a, const Recorded& b) {
+std::string difference(lua_State* L, const FunctionRecording& a, const FunctionRecording& b) {
   if (!b.recording->knows_its_leaves()) return "it trains other parameters in each call";
   if (const std::string calls = a.recording->difference(*b.recording); !calls.empty()) return calls;
   lua_rawgeti(L, LUA_REGISTRYINDEX, a.references);
@@ -310,7 +311,7 @@ std::string difference(lua_State* L, const Recorded& a, const Recorded& b) {
 }
 
 // Error if the call changed a variable or a global: a run without the script would not change it.
-void check_unchanged(lua_State* L, const Recorded& recorded, const References& kept, int first,
+void check_unchanged(lua_State* L, const FunctionRecording& recorded, const References& kept, int first,
                      const TensorList& before) {
   for (const Source& source : recorded.sources) {
     if (source.root == Source::Root::argument) continue;
@@ -330,7 +331,7 @@ void check_unchanged(lua_State* L, const Recorded& recorded, const References& k
   }
 }
 
-void note_modules(lua_State* L, const StepRecorder& recorder, Recorded& recorded, References& kept) {
+void note_modules(lua_State* L, const StepRecorder& recorder, FunctionRecording& recorded, References& kept) {
   recorder.push_modules(L);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     const bool flag = lua_toboolean(L, -1);
@@ -341,9 +342,9 @@ void note_modules(lua_State* L, const StepRecorder& recorder, Recorded& recorded
 
 // Runs the function's script and records its calls. The arguments are at `first` and above; the results are
 // pushed.
-std::unique_ptr<Recorded> record(lua_State* L, const CapturedFunction& captured, int first,
-                                 const TensorList& leaves) {
-  auto recorded = std::make_unique<Recorded>();
+std::unique_ptr<FunctionRecording> record(lua_State* L, const CapturedFunction& captured, int first,
+                                          const TensorList& leaves) {
+  auto recorded = std::make_unique<FunctionRecording>();
   const int last = lua_gettop(L);
   recorded->arguments = last - first + 1;
   lua_newtable(L);
@@ -351,7 +352,7 @@ std::unique_ptr<Recorded> record(lua_State* L, const CapturedFunction& captured,
   recorded->references = luaL_ref(L, LUA_REGISTRYINDEX);
   struct Unref {  // cleans up after an error
     lua_State* L;
-    std::unique_ptr<Recorded>& recorded;
+    std::unique_ptr<FunctionRecording>& recorded;
     bool done = false;
     ~Unref() {
       if (!done) forget(L, recorded);
@@ -386,7 +387,7 @@ std::unique_ptr<Recorded> record(lua_State* L, const CapturedFunction& captured,
   return recorded;
 }
 
-std::vector<Use> uses_of(const Recorded& recorded) {
+std::vector<Use> uses_of(const FunctionRecording& recorded) {
   std::vector<Use> uses;
   const auto add = [&](auto& self, const Pattern& pattern) -> void {
     if (pattern.kind == Pattern::Kind::tensor) uses.push_back(pattern.use);
@@ -406,7 +407,7 @@ void give_up(lua_State* L, CapturedFunction& captured, const std::string& why) {
 }
 
 // Handles a new recording: captures the graph if the previous recording is equal.
-void learn(lua_State* L, CapturedFunction& captured, std::unique_ptr<Recorded> now) {
+void learn(lua_State* L, CapturedFunction& captured, std::unique_ptr<FunctionRecording> now) {
   Recording& recording = *now->recording;
   if (!recording.refused().empty()) {
     const std::string why = recording.refused();
@@ -440,9 +441,9 @@ void learn(lua_State* L, CapturedFunction& captured, std::unique_ptr<Recorded> n
 }
 
 // Runs the script instead of the plan and compares the two. Error if they differ.
-int check_plan(lua_State* L, CapturedFunction& captured, Recorded& plan, int first) {
+int check_plan(lua_State* L, CapturedFunction& captured, FunctionRecording& plan, int first) {
   const int below = lua_gettop(L);
-  std::unique_ptr<Recorded> now = record(L, captured, first, plan.recording->leaves());
+  std::unique_ptr<FunctionRecording> now = record(L, captured, first, plan.recording->leaves());
   const std::string why =
       now->recording->refused().empty() ? difference(L, plan, *now) : now->recording->refused();
   forget(L, now);
@@ -489,14 +490,14 @@ int run_captured(lua_State* L) {
   }
   if (!captured.refused.empty() || !may_capture(binding_state(L))) return run_script(L, captured);
   for (size_t i = 0; i < captured.plans.size(); ++i) {
-    Recorded& plan = *captured.plans[i];
+    FunctionRecording& plan = *captured.plans[i];
     const bool due = plan.runs % kRunsBetweenChecks == kRunsBetweenChecks - 1;
     if (due) {
       // Check the plan only if it is the plan that would run.
       const int top = lua_gettop(L);
       lua_rawgeti(L, LUA_REGISTRYINDEX, plan.references);
       TensorList tensors;
-      const bool fits = top - kFirst + 1 == plan.arguments && plan.mode == Mode() &&
+      const bool fits = top - kFirst + 1 == plan.arguments && plan.mode == CaptureMode() &&
                         same_sources(L, plan, References(L, -1), kFirst, tensors) && plan.step->fits(tensors);
       lua_settop(L, top);
       if (fits) return check_plan(L, captured, plan, kFirst);
@@ -554,20 +555,20 @@ int drop_graph(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_capture_graph", guard<capture>},
-                                   {"_run_captured", guard<run_captured>},
-                                   {"_explain_captured", guard<explain_captured>},
-                                   {"_live", guard<live>},
-                                   {"_capturing_graph", guard<is_capturing>},
-                                   {"_refuse_capture", guard<refuse_capture>},
-                                   {"_drop_graph", guard<drop_graph>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kCaptureFunctions[] = {{"_capture_graph", guard<capture>},
+                                          {"_run_captured", guard<run_captured>},
+                                          {"_explain_captured", guard<explain_captured>},
+                                          {"_live", guard<live>},
+                                          {"_capturing_graph", guard<is_capturing>},
+                                          {"_refuse_capture", guard<refuse_capture>},
+                                          {"_drop_graph", guard<drop_graph>},
+                                          {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_captured_functions(lua_State* L, int core) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kCaptureFunctions, 0);
   kCaptured.define(L);
   lua_pop(L, 2);
 }

@@ -105,7 +105,7 @@ int new_seed(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {
+constexpr luaL_Reg kModuleFunctions[] = {
     {"_call_module", guard<call_module>}, {"_module_label", guard<module_label>},
     {"_replace_data", guard<replace>},    {"_permutation", guard<permutation>},
     {"_new_seed", guard<new_seed>},       {nullptr, nullptr}};
@@ -114,7 +114,7 @@ constexpr luaL_Reg kFunctions[] = {
 
 void bind_module(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kModuleFunctions, 0);
   lua_pop(L, 1);
 }
 

@@ -226,16 +226,16 @@ int clip_gradients(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_step_list", guard<step_list>},
-                                   {"_same_grads", guard<same_grads>},
-                                   {"_fused_step", guard<fused_step>},
-                                   {"_rule_states", guard<rule_states_by_name>},
-                                   {"_stepped", guard<stepped>},
-                                   {"_used_gradients", guard<used_gradients>},
-                                   {"_stepped_in_vain", guard<stepped_in_vain>},
-                                   {"_ema_step", guard<ema_step>},
-                                   {"_clip_grad_norm_", guard<clip_gradients>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kOptimizerFunctions[] = {{"_step_list", guard<step_list>},
+                                            {"_same_grads", guard<same_grads>},
+                                            {"_fused_step", guard<fused_step>},
+                                            {"_rule_states", guard<rule_states_by_name>},
+                                            {"_stepped", guard<stepped>},
+                                            {"_used_gradients", guard<used_gradients>},
+                                            {"_stepped_in_vain", guard<stepped_in_vain>},
+                                            {"_ema_step", guard<ema_step>},
+                                            {"_clip_grad_norm_", guard<clip_gradients>},
+                                            {nullptr, nullptr}};
 
 }  // namespace
 
@@ -243,7 +243,7 @@ void bind_optim(lua_State* L, int core, int) {
   kStepList.define(L);
   lua_pop(L, 1);
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kOptimizerFunctions, 0);
   lua_newtable(L);  // the names of all rules
   for (int i = 0; i < kRuleCount; ++i) {
     lua_pushstring(L, rule_traits(Rule(i)).name);

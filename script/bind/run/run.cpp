@@ -504,34 +504,34 @@ int scale_overflowed(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
-                                   {"live", guard<live>},
-                                   {"steps", guard<steps>},
-                                   {"log", guard<log>},
-                                   {"breakpoint", guard<breakpoint>},
-                                   {"assert_finite", guard<assert_finite>},
-                                   {"_count_step", guard<count_step>},
-                                   {"_scale_overflowed", guard<scale_overflowed>},
-                                   {"_find_checkpoint", guard<find_checkpoint>},
-                                   {"_has_checksums", guard<has_checksums>},
-                                   {"_checkpoints_before", guard<list_checkpoints_before>},
-                                   {"_resume_at", guard<resume_at>},
-                                   {"_progress", guard<progress>},
-                                   {"_checkpoint_path", guard<checkpoint_path>},
-                                   {"_checkpoint_written", guard<checkpoint_written>},
-                                   {"_lose_checkpoint", guard<lose_checkpoint>},
-                                   {"_remove_checkpoint", guard<remove_checkpoint>},
-                                   {"_shard_folder", guard<checkpoint_shards>},
-                                   {"_keep_shards", guard<keep_shards>},
-                                   {"_on_states", guard<on_states>},
-                                   {"_handed_over", guard<handed_over>},
-                                   {"_go_on", guard<go_on>},
-                                   {"_tell_reloaded", guard<tell_reloaded>},
-                                   {"_tell_surgery", guard<tell_surgery>},
-                                   {"_ask_checkpoint", guard<ask_checkpoint>},
-                                   {"_in_steps", guard<in_steps>},
-                                   {"_warn", guard<warn>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kRunFunctions[] = {{"param", guard<param>},
+                                      {"live", guard<live>},
+                                      {"steps", guard<steps>},
+                                      {"log", guard<log>},
+                                      {"breakpoint", guard<breakpoint>},
+                                      {"assert_finite", guard<assert_finite>},
+                                      {"_count_step", guard<count_step>},
+                                      {"_scale_overflowed", guard<scale_overflowed>},
+                                      {"_find_checkpoint", guard<find_checkpoint>},
+                                      {"_has_checksums", guard<has_checksums>},
+                                      {"_checkpoints_before", guard<list_checkpoints_before>},
+                                      {"_resume_at", guard<resume_at>},
+                                      {"_progress", guard<progress>},
+                                      {"_checkpoint_path", guard<checkpoint_path>},
+                                      {"_checkpoint_written", guard<checkpoint_written>},
+                                      {"_lose_checkpoint", guard<lose_checkpoint>},
+                                      {"_remove_checkpoint", guard<remove_checkpoint>},
+                                      {"_shard_folder", guard<checkpoint_shards>},
+                                      {"_keep_shards", guard<keep_shards>},
+                                      {"_on_states", guard<on_states>},
+                                      {"_handed_over", guard<handed_over>},
+                                      {"_go_on", guard<go_on>},
+                                      {"_tell_reloaded", guard<tell_reloaded>},
+                                      {"_tell_surgery", guard<tell_surgery>},
+                                      {"_ask_checkpoint", guard<ask_checkpoint>},
+                                      {"_in_steps", guard<in_steps>},
+                                      {"_warn", guard<warn>},
+                                      {nullptr, nullptr}};
 
 }  // namespace
 
@@ -554,7 +554,7 @@ void open_run(lua_State* L) {
   lua_pushliteral(L, "live parameter");
   lua_setfield(L, -2, "__metatable");
   lua_pop(L, 1);
-  add_module(L, "run", kFunctions, &SessionThread::of(L));
+  add_module(L, "run", kRunFunctions, &SessionThread::of(L));
   add_run_values(L);
 }
 

@@ -115,16 +115,16 @@ int at_boundary(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"text", guard<text_>},
-                                   {"image", guard<image>},
-                                   {"histogram", guard<histogram>},
-                                   {"_measure", guard<measure>},
-                                   {"_log_watch", guard<log_watch>},
-                                   {"_keeps_values", guard<keeps_values>},
-                                   {"_at_boundary", guard<at_boundary>},
-                                   {"_wants_batch", guard<wants_batch>},
-                                   {"_give_batch", guard<give_batch>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kRunValueFunctions[] = {{"text", guard<text_>},
+                                           {"image", guard<image>},
+                                           {"histogram", guard<histogram>},
+                                           {"_measure", guard<measure>},
+                                           {"_log_watch", guard<log_watch>},
+                                           {"_keeps_values", guard<keeps_values>},
+                                           {"_at_boundary", guard<at_boundary>},
+                                           {"_wants_batch", guard<wants_batch>},
+                                           {"_give_batch", guard<give_batch>},
+                                           {nullptr, nullptr}};
 
 }  // namespace
 
@@ -141,7 +141,7 @@ void add_run_values(lua_State* L) {
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, "lunagrad.core");
   lua_getfield(L, -1, "run");
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kRunValueFunctions, 0);
   lua_pop(L, 3);
 }
 

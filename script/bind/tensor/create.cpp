@@ -317,33 +317,33 @@ int clock(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
-                                   {"manual_seed", guard<manual_seed>},
-                                   {"initial_seed", guard<initial_seed>},
-                                   {"seed", guard<random_seed>},
-                                   {"get_num_threads", guard<get_num_threads>},
-                                   {"set_num_threads", guard<set_num_threads>},
-                                   {"get_rng_state", guard<get_rng_state>},
-                                   {"set_rng_state", guard<set_rng_state>},
-                                   {"device", guard<get_device>},
-                                   {"set_device", guard<set_device>},
-                                   {"devices", guard<list_devices>},
-                                   {"matmul_precision", guard<get_matmul_precision>},
-                                   {"set_matmul_precision", guard<set_matmul_precision>},
-                                   {"get_default_dtype", guard<get_default_dtype>},
-                                   {"set_default_dtype", guard<set_default_type>},
-                                   {"memory", guard<memory>},
-                                   {"reset_peak_memory", guard<reset_peak_memory>},
-                                   {"synchronize", guard<synchronize>},
-                                   {"clock", guard<clock>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kCreationFunctions[] = {{"tensor", guard<tensor>},
+                                           {"manual_seed", guard<manual_seed>},
+                                           {"initial_seed", guard<initial_seed>},
+                                           {"seed", guard<random_seed>},
+                                           {"get_num_threads", guard<get_num_threads>},
+                                           {"set_num_threads", guard<set_num_threads>},
+                                           {"get_rng_state", guard<get_rng_state>},
+                                           {"set_rng_state", guard<set_rng_state>},
+                                           {"device", guard<get_device>},
+                                           {"set_device", guard<set_device>},
+                                           {"devices", guard<list_devices>},
+                                           {"matmul_precision", guard<get_matmul_precision>},
+                                           {"set_matmul_precision", guard<set_matmul_precision>},
+                                           {"get_default_dtype", guard<get_default_dtype>},
+                                           {"set_default_dtype", guard<set_default_type>},
+                                           {"memory", guard<memory>},
+                                           {"reset_peak_memory", guard<reset_peak_memory>},
+                                           {"synchronize", guard<synchronize>},
+                                           {"clock", guard<clock>},
+                                           {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_create(lua_State* L, int core, int) {
   set_default_dtype(DType::f32);  // each script starts with f32
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kCreationFunctions, 0);
   lua_pop(L, 1);
 }
 

@@ -95,7 +95,7 @@ int run_kernel(lua_State* L) {
   return count;
 }
 
-constexpr luaL_Reg kFunctions[] = {
+constexpr luaL_Reg kKernelFunctions[] = {
     {"_kernel", guard<new_kernel>}, {"_run_kernel", guard<run_kernel>}, {nullptr, nullptr}};
 
 }  // namespace
@@ -104,7 +104,7 @@ void bind_kernel(lua_State* L, int core, int) {
   kKernelType.define(L);
   lua_pop(L, 1);
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kKernelFunctions, 0);
   lua_pop(L, 1);
 }
 

@@ -33,17 +33,17 @@ int advise(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_advised", guard<advise>},
-                                   {"_edits", guard<count_edits>},
-                                   {"_suggest", guard<suggest_name>},
-                                   {"_pytorch", guard<instead_of_pytorch>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kNameFunctions[] = {{"_advised", guard<advise>},
+                                       {"_edits", guard<count_edits>},
+                                       {"_suggest", guard<suggest_name>},
+                                       {"_pytorch", guard<instead_of_pytorch>},
+                                       {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_names(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
-  luaL_setfuncs(L, kFunctions, 0);
+  luaL_setfuncs(L, kNameFunctions, 0);
   lua_pop(L, 1);
 }
 

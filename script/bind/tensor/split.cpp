@@ -184,18 +184,18 @@ int unbind(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kMethods[] = {{"split", guard<split>},
-                                 {"chunk", guard<chunk>},
-                                 {"tensor_split", guard<tensor_split>},
-                                 {"unbind", guard<unbind>},
-                                 {nullptr, nullptr}};
+constexpr luaL_Reg kSplitMethods[] = {{"split", guard<split>},
+                                      {"chunk", guard<chunk>},
+                                      {"tensor_split", guard<tensor_split>},
+                                      {"unbind", guard<unbind>},
+                                      {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_split(lua_State* L, int core, int methods) {
   for (const int table : {core, methods}) {
     lua_pushvalue(L, table);
-    luaL_setfuncs(L, kMethods, 0);
+    luaL_setfuncs(L, kSplitMethods, 0);
     lua_pop(L, 1);
   }
 }

@@ -391,31 +391,31 @@ int collect(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
-                                 {"stride", guard<stride>},
-                                 {"dim", guard<dim>},
-                                 {"numel", guard<numel>},
-                                 {"equal", guard<equal>},
-                                 {"is_contiguous", guard<is_contiguous>},
-                                 {"storage_offset", guard<storage_offset>},
-                                 {"id", guard<id>},
-                                 {"version", guard<version>},
-                                 {"item", guard<item>},
-                                 {"tolist", guard<tolist>},
-                                 {"to", guard<convert_to>},
-                                 {"cpu", guard<cpu>},
-                                 {"float", guard<cast<DType::f32>>},
-                                 {"double", guard<cast<DType::f64>>},
-                                 {"half", guard<cast<DType::f16>>},
-                                 {"bfloat16", guard<cast<DType::bf16>>},
-                                 {"long", guard<cast<DType::i64>>},
-                                 {"int", guard<cast<DType::i32>>},
-                                 {"byte", guard<cast<DType::u8>>},
-                                 {"bool", guard<cast<DType::boolean>>},
-                                 {"copy_", guard<copy_from>},
-                                 {"fill_", guard<fill>},
-                                 {"zero_", guard<zero>},
-                                 {nullptr, nullptr}};
+constexpr luaL_Reg kTensorMethods[] = {{"size", guard<size>},
+                                       {"stride", guard<stride>},
+                                       {"dim", guard<dim>},
+                                       {"numel", guard<numel>},
+                                       {"equal", guard<equal>},
+                                       {"is_contiguous", guard<is_contiguous>},
+                                       {"storage_offset", guard<storage_offset>},
+                                       {"id", guard<id>},
+                                       {"version", guard<version>},
+                                       {"item", guard<item>},
+                                       {"tolist", guard<tolist>},
+                                       {"to", guard<convert_to>},
+                                       {"cpu", guard<cpu>},
+                                       {"float", guard<cast<DType::f32>>},
+                                       {"double", guard<cast<DType::f64>>},
+                                       {"half", guard<cast<DType::f16>>},
+                                       {"bfloat16", guard<cast<DType::bf16>>},
+                                       {"long", guard<cast<DType::i64>>},
+                                       {"int", guard<cast<DType::i32>>},
+                                       {"byte", guard<cast<DType::u8>>},
+                                       {"bool", guard<cast<DType::boolean>>},
+                                       {"copy_", guard<copy_from>},
+                                       {"fill_", guard<fill>},
+                                       {"zero_", guard<zero>},
+                                       {nullptr, nullptr}};
 
 constexpr luaL_Reg kEvents[] = {
     {"__gc", guard<collect>},         {"__len", guard<length>},         {"__eq", guard<equal_identity>},
@@ -426,7 +426,7 @@ constexpr luaL_Reg kEvents[] = {
 
 void bind_tensor(lua_State* L, int core, int methods) {
   lua_pushvalue(L, methods);
-  luaL_setfuncs(L, kMethods, 0);
+  luaL_setfuncs(L, kTensorMethods, 0);
   lua_pop(L, 1);
   lua_pushcfunction(L, guard<is_tensor>);
   lua_setfield(L, core, "is_tensor");

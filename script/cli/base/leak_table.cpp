@@ -11,8 +11,6 @@
 namespace lunagrad {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kNoSteps =
     "leaks: no step has ended; --leaks looks at the ends of steps, of lg.run.steps or of an optimizer\n";
 
@@ -53,27 +51,27 @@ std::string leak_lines(const LeakReport* report) {
   std::string lines;
   if (report)
     for (const Leak& leak : report->leaks)
-      lines += json_text(Json{{"event", "leak"},
-                              {"owner", leak.owner},
-                              {"path", leak.path},
-                              {"file", leak.place.file},
-                              {"line", leak.place.line},
-                              {"holds", leak_name(leak.what)},
-                              {"count", leak.count},
-                              {"nodes", leak.nodes},
-                              {"bytes", leak.bytes},
-                              {"since", leak.since},
-                              {"step", leak.step},
-                              {"per_step", leak.per_step},
-                              {"made_file", leak.made.file},
-                              {"made_line", leak.made.line},
-                              {"advice", leak.advice}}) +
+      lines += json_text({{"event", "leak"},
+                          {"owner", leak.owner},
+                          {"path", leak.path},
+                          {"file", leak.place.file},
+                          {"line", leak.place.line},
+                          {"holds", leak_name(leak.what)},
+                          {"count", leak.count},
+                          {"nodes", leak.nodes},
+                          {"bytes", leak.bytes},
+                          {"since", leak.since},
+                          {"step", leak.step},
+                          {"per_step", leak.per_step},
+                          {"made_file", leak.made.file},
+                          {"made_line", leak.made.line},
+                          {"advice", leak.advice}}) +
                "\n";
   return lines +
-         json_text(Json{{"event", "leaks"},
-                        {"count", report ? report->leaks.size() : 0},
-                        {"steps", report ? report->steps : 0},
-                        {"looks", report ? report->looks : 0}}) +
+         json_text({{"event", "leaks"},
+                    {"count", report ? report->leaks.size() : 0},
+                    {"steps", report ? report->steps : 0},
+                    {"looks", report ? report->looks : 0}}) +
          "\n";
 }
 

@@ -14,6 +14,7 @@ namespace lunagrad {
 
 // Exit codes besides the codes of Outcome.
 inline constexpr int kExitTestFailed = 3;
+inline constexpr int kExitDiffers = 7;
 inline constexpr int kExitLeak = 9;
 inline constexpr int kExitTimeout = 124;
 

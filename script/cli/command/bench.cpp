@@ -9,14 +9,14 @@
 namespace lunagrad {
 namespace {
 
-struct Request {
+struct BenchRequest {
   std::vector<std::string> names;
   BenchOptions ops;
   std::string dtype, device;
   bool every_op = false, tune = false;
 };
 
-int bench(Request request) {
+int bench(BenchRequest request) {
   if (!request.dtype.empty()) request.ops.dtype = request.dtype;
   if (request.every_op) return bench_ops(request.names, request.ops);
   if (request.tune) return tune_products(request.device);
@@ -28,7 +28,7 @@ int bench(Request request) {
 }  // namespace
 
 Action add_bench(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<BenchRequest>();
   CLI::App& command =
       add_command(program, "bench", "measure workloads, all or those named; with --ops every operation");
   add_arguments(command, "workloads", request->names, "names of workloads, or of operations after --ops");

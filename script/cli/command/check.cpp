@@ -54,9 +54,9 @@ return function(path)
 end, function(name) return name == "training" or name == "super" or lg.nn.Module[name] ~= nil end
 )lua";
 
-class Library {
+class FieldLibrary {
  public:
-  Library() : state_(new_state({}), close_state) {
+  FieldLibrary() : state_(new_state({}), close_state) {
     lua_State* const L = state_.get();
     open_lunagrad(L);
     if (luaL_loadstring(L, kLookUp) != LUA_OK || lua_pcall(L, 0, 2, 0) != LUA_OK)
@@ -206,7 +206,7 @@ class Checker {
 
   const bool tests_;
   const std::unique_ptr<lua_State, decltype(&lua_close)> state_;
-  Library library_;
+  FieldLibrary library_;
   std::set<std::string> standard_;  // globals
   std::vector<std::pair<int, std::string>> complaints_;
   size_t files_ = 0, mistakes_ = 0;

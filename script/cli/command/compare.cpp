@@ -12,14 +12,13 @@
 #include "runtime/io/format.h"
 #include "runtime/ops.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/base/runner.h"
 #include "script/cli/command/all.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int kDiffers = 7;  // the same exit code as `repro`
-
-struct Request {
+struct CompareRequest {
   std::string a, b;
   double rtol = 0, atol = 0;
 };
@@ -28,7 +27,7 @@ std::string type_and_shape(const Tensor& x) { return text(x.dtype(), " ", x.shap
 
 // How many elements differ and by how much: "3 of 10 elements differ, by up to 0.25". "" when all are close:
 // |a - b| <= atol + rtol |b|; NaN equals NaN.
-std::string difference(const Tensor& a, const Tensor& b, const Request& request) {
+std::string difference(const Tensor& a, const Tensor& b, const CompareRequest& request) {
   const Tensor differs = logical_not(isclose(a, b, request.rtol, request.atol, true));
   const int64_t count = sum(differs).to_vector<int64_t>()[0];
   if (count == 0) return "";
@@ -43,7 +42,7 @@ std::string difference(const Tensor& a, const Tensor& b, const Request& request)
   return line;
 }
 
-int compare(const Request& request) {
+int compare(const CompareRequest& request) {
   NamedTensors first = load_arrays(request.a).tensors, second = load_arrays(request.b).tensors;
   // Two files with a single array each are compared whatever its name.
   if (first.size() == 1 && second.size() == 1) second[0].first = first[0].first;
@@ -71,13 +70,13 @@ int compare(const Request& request) {
   }
   for (const auto& [name, b] : others) report(name, "only in " + request.b + ", " + type_and_shape(b));
   std::cout << equal << " equal, " << differ << " different\n";
-  return differ ? kDiffers : 0;
+  return differ ? kExitDiffers : 0;
 }
 
 }  // namespace
 
 Action add_compare(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<CompareRequest>();
   CLI::App& command =
       add_command(program, "compare", "compare the arrays of two files; exit code 7 if they differ: A B");
   add_argument(command, "A", request->a, "an array file; see lunagrad help formats");

@@ -17,17 +17,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kDiffers = 7;                     // the same exit code as `repro`
 constexpr size_t kUnlimited = size_t(1) << 50;  // bytes: every value of the step is kept
 
-struct Request {
+struct DevicesRequest {
   RunFlags flags;
   ComparisonQuery query;
   int64_t step = 3;
   bool json = false;
 };
 
-std::string shape_text(const std::vector<int64_t>& shape) {
+std::string shape_of_tensor(const std::vector<int64_t>& shape) {
   std::string words = "[";
   for (const int64_t size : shape) words += text(words.size() > 1 ? ", " : "", size);
   return words + "]";
@@ -51,16 +50,16 @@ std::string accusation(const ComparedNode& node) {
   const TensorError& worst = *worst_tensor(node);
   return text(node.op, node.name.empty() ? "" : " " + node.name, " (", direction_name(node), ")",
               compared_place(node).empty() ? "" : " in " + compared_place(node), ": its ", worst.name, " ",
-              shape_text(worst.shape), " differs by ", error_figure(worst.error), ", rounding allows ",
+              shape_of_tensor(worst.shape), " differs by ", error_figure(worst.error), ", rounding allows ",
               error_figure(worst.allowed), "; ", worst.reference, " and ", worst.other, " at ",
-              shape_text([&] {
+              shape_of_tensor([&] {
                 std::vector<int64_t> at = worst.at;
                 for (int64_t& place : at) ++place;
                 return at;
               }()));
 }
 
-void print(const StepComparison& comparison) {
+void print_comparison(const StepComparison& comparison) {
   std::cout << "step " << comparison.step << ": " << comparison.reference << " and " << comparison.other
             << "\n"
             << comparison_counts(comparison) << "\n";
@@ -75,7 +74,7 @@ void print(const StepComparison& comparison) {
     std::string verdict = inherits ? "" : verdict_name(node);
     if (!node.note.empty()) verdict += (verdict.empty() ? "" : ": ") + node.note;
     rows.push_back({node.backward ? "backward" : "forward", op, compared_place(node),
-                    worst ? shape_text(worst->shape) : "",
+                    worst ? shape_of_tensor(worst->shape) : "",
                     worst && !inherits ? error_figure(worst->error) : "",
                     worst && !inherits ? error_figure(worst->allowed) : "",
                     worst ? error_figure(inherited_error(node)) : "", verdict});
@@ -112,7 +111,7 @@ Json node_json(const ComparedNode& node) {
   return json;
 }
 
-void print_json(const StepComparison& comparison) {
+void print_comparison_json(const StepComparison& comparison) {
   Json json{{"step", comparison.step},
             {"reference", comparison.reference},
             {"other", comparison.other},
@@ -130,7 +129,7 @@ int fail_with(const std::string& reason, Outcome outcome) {
   return int(outcome);
 }
 
-int compare_run(const Request& request, SessionInspection& session, int exit_code,
+int compare_run(const DevicesRequest& request, SessionInspection& session, int exit_code,
                 const std::function<bool()>& wait) {
   if (!session.reached()) {
     if (exit_code != 0) return exit_code;  // the script's error is already printed
@@ -150,11 +149,11 @@ int compare_run(const Request& request, SessionInspection& session, int exit_cod
   show_count(0, 0, "");  // removes the progress of an interrupted comparison
   if (stop.stop_requested()) return int(Outcome::stopped);
   if (!comparison.ran) return fail_with(comparison.reason, comparison.outcome);
-  request.json ? print_json(comparison) : print(comparison);
-  return comparison.wrong > 0 ? kDiffers : 0;
+  request.json ? print_comparison_json(comparison) : print_comparison(comparison);
+  return comparison.wrong > 0 ? kExitDiffers : 0;
 }
 
-int run(Request& request) {
+int run_comparison(DevicesRequest& request) {
   RunRequest& run = request.flags.request;
   if (run.script.empty()) return fail_with("the script's name is empty", Outcome::usage);
   if (const std::string wrong = request.flags.take_settings(); !wrong.empty())
@@ -174,7 +173,7 @@ int run(Request& request) {
 }  // namespace
 
 Action add_compare_devices(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<DevicesRequest>();
   RunRequest& run = request->flags.request;
   CLI::App& command = add_command(program, "compare-devices",
                                   "find the operation that is wrong on another device: SCRIPT [-- ARGS]");
@@ -199,7 +198,7 @@ Action add_compare_devices(Program& program) {
   add_limits(command, run);
   set_footer(command, "Exit code 7 when a computation is wrong by itself.");
   run.options.command_line = program.command_line;
-  return [=] { return lunagrad::run(*request); };
+  return [=] { return run_comparison(*request); };
 }
 
 }  // namespace lunagrad

@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-struct Request {
+struct ConvertRequest {
   std::string from, to, dtype;
   bool header = false;  // the first line of a csv file holds names
 };
@@ -31,7 +31,7 @@ void save_any(const std::string& path, const Safetensors& content) {
   format.save(path, content.tensors[0].second);
 }
 
-int convert(const Request& request) {
+int convert(const ConvertRequest& request) {
   ReadOptions options{.header = request.header, .dtype = {}};
   if (!request.dtype.empty()) {
     options.dtype = dtype_from_name(request.dtype);
@@ -55,7 +55,7 @@ int convert(const Request& request) {
 }  // namespace
 
 Action add_convert(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<ConvertRequest>();
   CLI::App& command = add_command(program, "convert",
                                   "convert an array file to another format, chosen by the file names: A B");
   add_argument(command, "A", request->from, "an existing file");

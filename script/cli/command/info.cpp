@@ -25,13 +25,13 @@ std::string shortened(std::string_view text, size_t longest) {
   return terminal_line(start) + (text.size() > longest ? "…" : "");
 }
 
-std::string shape_text(const std::vector<uint64_t>& shape) {
+std::string shape_of_array(const std::vector<uint64_t>& shape) {
   std::string out = "[";
   for (size_t d = 0; d < shape.size(); ++d) out += (d ? ", " : "") + std::to_string(shape[d]);
   return out + "]";
 }
 
-void print_table(const std::string& path, uint64_t size, const FileInfo& info) {
+void print_file_table(const std::string& path, uint64_t size, const FileInfo& info) {
   std::cout << path << ": " << info.format << ", " << size << " bytes";
   if (info.arrays.size() != 1 || !info.arrays[0].name.empty())
     std::cout << ", " << info.arrays.size() << (info.arrays.size() == 1 ? " tensor" : " tensors");
@@ -42,14 +42,14 @@ void print_table(const std::string& path, uint64_t size, const FileInfo& info) {
   for (const ArrayInfo& array : info.arrays) {
     std::snprintf(line, sizeof line, "  %-*s  %-7s  %-20s  %llu bytes\n", int(width),
                   shortened(array.name, 200).c_str(), shortened(array.type, 20).c_str(),
-                  shape_text(array.shape).c_str(), static_cast<unsigned long long>(array.bytes));
+                  shape_of_array(array.shape).c_str(), static_cast<unsigned long long>(array.bytes));
     std::cout << line + (width ? 0 : 2);
   }
   for (const auto& [key, value] : info.metadata)
     std::cout << "  " << shortened(key, 60) << " = " << shortened(value, 200) << "\n";
 }
 
-void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
+void print_file_json(const std::string& path, uint64_t size, const FileInfo& info) {
   nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
   for (const ArrayInfo& array : info.arrays)
     tensors.push_back(
@@ -107,7 +107,7 @@ int show_file(const std::string& path, bool as_json) {
     if (is_bundle(path)) return show_bundle(path, as_json);
     const FileInfo info = describe_file(path);
     const uint64_t size = InputFile(path).size();
-    as_json ? print_json(path, size, info) : print_table(path, size, info);
+    as_json ? print_file_json(path, size, info) : print_file_table(path, size, info);
     return 0;
   };
   return carry_out("info", show, Outcome::file);

@@ -30,11 +30,11 @@ bool is_set(const char* variable) {
 }
 
 // Libraries that the workbench is linked with; the system cannot start it without them.
-struct Library {
+struct LinkedLibrary {
   const char* file;
   const char* what;
 };
-constexpr Library kLibraries[] = {
+constexpr LinkedLibrary kLibraries[] = {
     {"libvulkan.so.1", "Vulkan's loader (package libvulkan1, and a driver: mesa-vulkan-drivers)"},
     {"libglfw.so.3", "GLFW (package libglfw3)"},
     {"libfontconfig.so.1", "fontconfig (package libfontconfig1)"},
@@ -52,7 +52,7 @@ std::string missing_for_window() {
   std::error_code error;
   if (!std::filesystem::exists(workbench(), error))
     return workbench() + " is not there; it is built with -DLUNAGRAD_UI=ON";
-  for (const Library& library : kLibraries)
+  for (const LinkedLibrary& library : kLibraries)
     if (!can_load(library.file))
       return std::string(library.file) + " cannot be loaded: install " + library.what;
   if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))

@@ -23,7 +23,7 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-struct Request {
+struct TestRequest {
   std::vector<std::string> files;
   std::string junit, device, filter;
   bool tap = false, fail_fast = false;
@@ -54,7 +54,7 @@ std::vector<std::string> find_tests() {
   return found;
 }
 
-FileResult run_tests_of(const std::string& path, const Request& request) {
+FileResult run_tests_of(const std::string& path, const TestRequest& request) {
   FileResult result{path, {}, 0, false};
   std::string error;
   Outcome outcome = Outcome::ok;
@@ -150,7 +150,7 @@ void print_report(const FileResult& file) {
     if (!test.message.empty()) std::cerr << "  " << test.name << "\n" << indented(test.message, "    ");
 }
 
-int run(const Request& request) {
+int run_tests(const TestRequest& request) {
   const std::vector<std::string> paths = request.files.empty() ? find_tests() : request.files;
   if (paths.empty()) {
     std::cerr
@@ -195,7 +195,7 @@ int run(const Request& request) {
 
 // Exit code 0, 3 when a test failed, 6 when a file is missing.
 Action add_test(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<TestRequest>();
   CLI::App& command = add_command(program, "test", "run the tests in Lua files");
   add_arguments(command, "files", request->files,
                 "Lua files (default: test_*.lua and *_test.lua here and in tests/)");
@@ -205,7 +205,7 @@ Action add_test(Program& program) {
   add_option(command, "--filter", request->filter, "only the tests whose full name contains this text",
              "TEXT");
   add_option(command, "--device", request->device, "default device of tensors");
-  return [=] { return carry_out("test", [&] { return run(*request); }); };
+  return [=] { return carry_out("test", [&] { return run_tests(*request); }); };
 }
 
 }  // namespace lunagrad

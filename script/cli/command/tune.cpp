@@ -114,7 +114,7 @@ std::string cell(const ProductPlan& plan, double seconds) {
   return words;
 }
 
-void print(const TunedProduct& product, const Result& result) {
+void print_product(const TunedProduct& product, const Result& result) {
   char gain[32];
   std::snprintf(gain, sizeof gain, " %6.1f %%", 100 * result.gain());
   std::string name = product.name();
@@ -156,7 +156,7 @@ int tune_products(const std::string& name) {
                "the fastest\n";
   size_t better = 0;
   for (const auto& [product, result] : results) {
-    print(product, result);
+    print_product(product, result);
     better += result.gain() > kGain;
   }
   std::cout << better << " of " << results.size() << " products are faster by more than " << 100 * kGain

@@ -29,7 +29,7 @@ struct Asked {
 };
 
 // The place in "12" or "FILE:12"; nothing when the text is neither.
-std::optional<SourcePlace> place_of(const std::string& at) {
+std::optional<SourcePlace> place_in_text(const std::string& at) {
   const size_t colon = at.rfind(':');
   const std::string digits = colon == at.npos ? at : at.substr(colon + 1);
   SourcePlace place;
@@ -39,7 +39,7 @@ std::optional<SourcePlace> place_of(const std::string& at) {
   return place;
 }
 
-void print(const ProbeRows& rows, bool json) {
+void print_rows(const ProbeRows& rows, bool json) {
   if (json) {
     for (const auto& [step, value] : rows.values)
       std::cout << json_text({{"step", step}, {"name", rows.name}, {"value", json_number(value)}}) << "\n";
@@ -91,7 +91,7 @@ int probe(const Asked& asked) {
   replay.finish();
   if (rows.values.empty())
     fail(wanted.name, ": ", asked.at, " was not reached in the steps ", first, " to ", last);
-  print(rows, asked.json);
+  print_rows(rows, asked.json);
   if (asked.log) append_probe(folder, rows);
   return 0;
 }
@@ -114,7 +114,7 @@ Action add_probe(Program& program) {
   add_flag(command, "--log", asked->log, "also append the values to the run's probes.jsonl");
   add_trust_flags(command, asked->trust);
   return [=] {
-    const std::optional<SourcePlace> place = asked->at.empty() ? SourcePlace() : place_of(asked->at);
+    const std::optional<SourcePlace> place = asked->at.empty() ? SourcePlace() : place_in_text(asked->at);
     if (!place) {
       std::cerr << "lunagrad probe: --at " << asked->at
                 << ": LINE or FILE:LINE expected, such as train.lua:12\n";

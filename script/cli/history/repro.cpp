@@ -72,7 +72,7 @@ RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
 
 // Runs `request.script` as in the recorded run, into the folder `again`, and compares the numbers as they
 // come, since that folder may become full.
-int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
+int repeat_run(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.arguments = was.arguments;
   request.options.set = was.set;
   uint64_t seed = 0;
@@ -134,7 +134,7 @@ int reproduce_folder(const std::string& folder, const TrustFlags& flags) {
   request.options.source = read_script_copy(was, "script.lua");
   const TemporaryFolder temporary;
   request.guard.temporary.push_back(temporary.path());
-  return repeat(was, std::move(request), temporary.path() + "/run");
+  return repeat_run(was, std::move(request), temporary.path() + "/run");
 }
 
 // The script finds its modules and data in the folder into which the bundle is unpacked.
@@ -153,7 +153,7 @@ int reproduce_bundle(const std::string& bundle, const TrustFlags& flags) {
   request.guard.temporary.push_back(temporary.path());
   const fs::path before = fs::current_path();
   fs::current_path(unpacked.work);
-  const int code = repeat(was, std::move(request), temporary.path() + "/again");
+  const int code = repeat_run(was, std::move(request), temporary.path() + "/again");
   fs::current_path(before);
   return code;
 }

@@ -38,7 +38,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Request {
+struct RunsRequest {
   std::string folder = "runs";
   std::vector<std::string> runs;
   std::string output;
@@ -138,7 +138,7 @@ void for_each_run(const std::string& folder, const std::function<void(const RunR
   }
 }
 
-int list(const Request& request) {
+int list(const RunsRequest& request) {
   std::vector<std::vector<std::string>> rows{{"run", "outcome", "steps", "time", "last values", "fork"}};
   bool forks = false;
   for_each_run(request.folder, [&](const RunRecord& run) {
@@ -191,7 +191,7 @@ void print_watched(const RunRecord& run) {
   print_table(rows);
 }
 
-int show(const Request& request) {
+int show(const RunsRequest& request) {
   const std::string& asked = request.runs[0];
   std::optional<TemporaryFolder> unpacked;
   if (is_bundle(asked)) unpack_run(asked, unpacked.emplace().path());
@@ -257,7 +257,7 @@ std::string read_all(const std::string& path) {
   return content.str();
 }
 
-int diff(const Request& request) {
+int diff(const RunsRequest& request) {
   const RunRecord a = read_or_warn(find_run(request.runs[0], request.folder)),
                   b = read_or_warn(find_run(request.runs[1], request.folder));
   std::vector<std::vector<std::string>> rows{{"", a.name, b.name}};
@@ -353,7 +353,7 @@ bool asks_yes(const std::string& question) {
 bool on_terminal() { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 
 // Writes the runs as one HTML page.
-int export_page(const Request& request) {
+int export_page(const RunsRequest& request) {
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
   if (!request.force && replaces_file(request.output)) {
@@ -368,7 +368,7 @@ int export_page(const Request& request) {
 }
 
 // Writes a page, or metrics.csv and the images into a folder: an existing folder, or a name that ends in '/'.
-int export_run(const Request& request) {
+int export_run(const RunsRequest& request) {
   const std::string kind = fs::path(request.output).extension().string();
   if (kind == ".html" || kind == ".htm") return export_page(request);
   if (request.runs.size() > 1) {
@@ -401,7 +401,7 @@ int export_run(const Request& request) {
 }
 
 // Removes the folders. On a terminal it asks first, unless --yes was given.
-int remove_all(const Request& request, const std::vector<std::string>& folders) {
+int remove_all(const RunsRequest& request, const std::vector<std::string>& folders) {
   if (!request.yes && !folders.empty() && on_terminal()) {
     for (const std::string& folder : folders) std::cerr << "  " << folder << "\n";
     const std::string runs = folders.size() == 1 ? "this run" : std::to_string(folders.size()) + " runs";
@@ -417,7 +417,7 @@ int remove_all(const Request& request, const std::vector<std::string>& folders) 
   return 0;
 }
 
-int remove(const Request& request) {
+int remove(const RunsRequest& request) {
   // Looks up all runs first, so that a wrong name removes nothing.
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
@@ -434,7 +434,7 @@ double age_in_days(const std::string& folder) {
 }
 
 // Removes the runs that meet every given rule. Starred and running runs stay.
-int prune(const Request& request) {
+int prune(const RunsRequest& request) {
   if (!request.failed && !request.keep && !request.older_than) {
     std::cerr << "lunagrad runs prune: --failed, --keep N or --older-than DAYS says which runs go\n";
     return int(Outcome::usage);
@@ -464,19 +464,19 @@ int prune(const Request& request) {
   return remove_all(request, gone);
 }
 
-int check(const Request& request) { return check_runs(request.runs, request.folder, request.repair); }
+int check(const RunsRequest& request) { return check_runs(request.runs, request.folder, request.repair); }
 
 }  // namespace
 
 Action add_runs(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<RunsRequest>();
   CLI::App& runs = add_command(program, "runs", "list, show, compare, export, check and remove runs");
   add_option(runs, "--in", request->folder, "the folder of runs");
   struct Command {
     CLI::App* app;
-    int (*run)(const Request&);
+    int (*run)(const RunsRequest&);
   };
-  const auto add = [&](const char* name, const char* about, int (*run)(const Request&)) {
+  const auto add = [&](const char* name, const char* about, int (*run)(const RunsRequest&)) {
     return Command{&add_command(runs, name, about), run};
   };
   const Command ls = add("ls", "one line per run", list),

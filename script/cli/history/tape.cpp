@@ -27,7 +27,7 @@
 namespace lunagrad {
 namespace {
 
-struct Request {
+struct TapeRequest {
   std::string a, b, runs = "runs", page;
   TapeDiffOptions options;
   bool json = false, all = false, times = false, force = false;
@@ -58,7 +58,7 @@ const char* kind_name(const TapeFinding& finding) {
 }
 
 // "train.lua:12", on both sides if they differ.
-std::string place_of(const TapeDiff& diff, const TapeFinding& finding) {
+std::string places_of_finding(const TapeDiff& diff, const TapeFinding& finding) {
   const auto place = [](const TapeGraph& graph, int node) {
     if (node < 0 || graph.nodes[size_t(node)].line == 0) return std::string();
     const TapeNode& at = graph.nodes[size_t(node)];
@@ -115,7 +115,7 @@ void print_findings(const TapeDiff& diff, bool all) {
   for (size_t i = 0; i < shown; ++i) {
     const TapeFinding& finding = diff.findings[i];
     rows.push_back({std::to_string(i + 1), kind_name(finding), finding.name, finding.text,
-                    finding.follows ? "follows" : "cause", place_of(diff, finding)});
+                    finding.follows ? "follows" : "cause", places_of_finding(diff, finding)});
     styles.push_back(style_of(finding));
   }
   if (!in_colour()) styles.clear();
@@ -125,7 +125,7 @@ void print_findings(const TapeDiff& diff, bool all) {
     std::cout << "… and " << diff.findings.size() - shown << " more; --all lists them\n";
 }
 
-void print(const TapeDiff& diff, const Request& request) {
+void print_difference(const TapeDiff& diff, const TapeRequest& request) {
   using Kind = TapeFinding::Kind;
   print_head(diff);
   const size_t moved = diff.count(Kind::value) + diff.count(Kind::gradient);
@@ -155,7 +155,7 @@ struct ShownWork {
 
 // A step whose tape is not in the folder is replayed. A missing tape means that nothing can be compared, not
 // that there is a difference, so all errors are of kind file.
-std::string repeat(const std::string& folder, int64_t step, const TrustFlags& trust) try {
+std::string repeat_step(const std::string& folder, int64_t step, const TrustFlags& trust) try {
   ShownReplay replay("tape diff", folder, permission_for("tape diff", folder, trust).options(trust));
   const TimeLimit limit(trust.limits.options.timeout, [&replay] { replay->cancel(); });
   replay.show_up_to(step);
@@ -169,27 +169,28 @@ std::string repeat(const std::string& folder, int64_t step, const TrustFlags& tr
   fail_as(ErrorKind::file, error.what());
 }
 
-int compare(const Request& request) {
+int compare(const TapeRequest& request) {
   if (!request.page.empty() && !request.force && replaces_file(request.page))
     fail_as(ErrorKind::file, request.page, ": exists; --force replaces it");
   const TapeDiff diff = [&] {
     const ShownWork shown;
-    return compare_tapes(
-        request.a, request.b, request.runs, request.options,
-        [&request](const std::string& folder, int64_t step) { return repeat(folder, step, request.trust); });
+    return compare_tapes(request.a, request.b, request.runs, request.options,
+                         [&request](const std::string& folder, int64_t step) {
+                           return repeat_step(folder, step, request.trust);
+                         });
   }();
   if (!request.page.empty()) write_file(request.page, tape_diff_page(diff));
   if (request.json)
     std::cout << json_text(difference_json(diff), 2) << "\n";
   else
-    print(diff, request);
+    print_difference(diff, request);
   return diff.equal() ? 0 : int(Outcome::error);
 }
 
 }  // namespace
 
 Action add_tape(Program& program) {
-  const auto request = std::make_shared<Request>();
+  const auto request = std::make_shared<TapeRequest>();
   CLI::App& tape = add_command(program, "tape", "compare recorded tapes");
   CLI::App& diff = add_command(tape, "diff", "what differs between two tapes, causes first: A B");
   const char* const about =

@@ -17,7 +17,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kFollowInterval{20};
 constexpr std::chrono::seconds kUnwindGrace{5};  // time for an interrupted script to end
 
 // Runs one script. wait() returns when the script has ended; a new order interrupts it.
@@ -36,7 +36,7 @@ class FollowedRun {
   void wait() {
     std::chrono::steady_clock::time_point asked{};
     while (!ended_.load()) {
-      std::this_thread::sleep_for(kLook);
+      std::this_thread::sleep_for(kFollowInterval);
       warnings_.look();
       if (!dist::order_waits() && !dist::is_called_off()) continue;
       session_.interrupt();

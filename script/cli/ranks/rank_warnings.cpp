@@ -11,7 +11,7 @@ namespace lunagrad {
 namespace {
 
 constexpr std::chrono::seconds kPatience{3};  // within this time rank 0 has a warning that all ranks have
-constexpr std::chrono::milliseconds kLook{10};
+constexpr std::chrono::milliseconds kWarningInterval{10};
 
 }  // namespace
 
@@ -55,8 +55,8 @@ void RankWarnings::look() {
 }
 
 void RankWarnings::settle() {
-  const Clock::time_point end = Clock::now() + kPatience + 2 * kLook;
-  for (look(); dist::is_world_open() && Clock::now() < end; std::this_thread::sleep_for(kLook)) {
+  const Clock::time_point end = Clock::now() + kPatience + 2 * kWarningInterval;
+  for (look(); dist::is_world_open() && Clock::now() < end; std::this_thread::sleep_for(kWarningInterval)) {
     look();
     const std::lock_guard lock(mutex_);
     if (held_.empty()) return;

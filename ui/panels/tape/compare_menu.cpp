@@ -48,7 +48,7 @@ void draw_progress(Workbench& bench, const StepInquiry& inquiry, const StepInqui
 }
 
 // Goes to the node, or to its line if another backward pass is shown.
-void go_to(Workbench& bench, const ComparedNode& row) {
+void go_to_row(Workbench& bench, const ComparedNode& row) {
   if (const int node = bench.tape().find_node(row.node); node >= 0) {
     bench.tape_actions().select(node);
     bench.shell().raise_panel("Inspector", "Tape");
@@ -67,7 +67,7 @@ void draw_answer(Workbench& bench, const StepComparison& comparison) {
   if (wrong) {
     ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
     if (ImGui::Selectable(shown.c_str(), false, 0, {ImGui::CalcTextSize(shown.c_str()).x, 0}))
-      go_to(bench, *wrong);
+      go_to_row(bench, *wrong);
     ImGui::PopStyleColor();
   } else {
     text_in(theme().good, "%s", shown.c_str());

@@ -30,7 +30,7 @@ ImU32 color_of(const TapeFinding& finding) {
 }
 
 // Goes to the node on the shown tape, else to the line of the script.
-void go_to(Workbench& bench, const TapeDiff& diff, const TapeFinding& finding) {
+void go_to_finding(Workbench& bench, const TapeDiff& diff, const TapeFinding& finding) {
   const int64_t id = node_of(diff, finding);
   if (const int node = id < 0 ? -1 : bench.tape().find_node(uint64_t(id)); node >= 0)
     bench.tape_actions().select(node);
@@ -60,7 +60,7 @@ void draw_findings(Workbench& bench, const TapeDiff& diff) {
       ImGui::PushID(i);
       const std::string role = finding.follows ? "follows" : "cause";
       if (ImGui::Selectable(role.c_str(), false, ImGuiSelectableFlags_SpanAllColumns))
-        go_to(bench, diff, finding);
+        go_to_finding(bench, diff, finding);
       bench.description().add_last(
           "tape.diff.finding", role + " " + finding_kind(finding) + " " + finding.name + " " + finding.text);
       const SourcePlace place = place_of(diff, finding);

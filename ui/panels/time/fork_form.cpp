@@ -6,14 +6,13 @@
 #include <cstdio>
 #include <utility>
 
+#include "ui/panels/time/form_width.h"
 #include "ui/panels/time/track.h"
 #include "ui/runs/list.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
 namespace lunagrad {
-
-constexpr float kFormWidth = 26;  // in em
 
 void ForkForm::open(Workbench& bench, const std::string& folder, int64_t step) {
   folder_ = folder;

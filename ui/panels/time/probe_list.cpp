@@ -8,12 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "ui/panels/time/form_width.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr float kFormWidth = 26;  // in em
 
 // Parses "", "12" or "train.lua:12". Returns nothing for another text.
 std::optional<SourcePlace> parse_place(const std::string& text) {
