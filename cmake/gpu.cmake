@@ -110,6 +110,7 @@ set_target_properties(lunagrad-gpu-objects lunagrad-shaders PROPERTIES C_VISIBIL
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(lunagrad-gpu-objects PUBLIC ${VOLK_INCLUDE} ${CMAKE_BINARY_DIR} PRIVATE ${GLSLANG_INCLUDE})
 precompile_headers(lunagrad-gpu-objects <volk.h>)
+group_sources(lunagrad-gpu-objects)
 target_compile_options(lunagrad-gpu-objects PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-gpu-objects PUBLIC VK_NO_PROTOTYPES)
 target_link_libraries(lunagrad-gpu-objects PUBLIC lunagrad-runtime ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES})

@@ -71,6 +71,7 @@ if(LUNAGRAD_SANITIZE)
   set_property(SOURCE ${ONCE_PER_OP} APPEND PROPERTY COMPILE_OPTIONS -O0)
 endif()
 precompile_headers(lunagrad-runtime)
+group_sources(lunagrad-runtime)
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
                       ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})

@@ -45,6 +45,7 @@ endforeach()
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 precompile_headers(lunagrad-script <lua.hpp>)
+group_sources(lunagrad-script)
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
                       ${SECCOMP} Threads::Threads)
 # Where a program that is not installed finds the bundled Lua library.
@@ -70,6 +71,7 @@ add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES} ${C
 target_link_libraries(lunagrad PRIVATE ${PROGRAM_PARTS})
 target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})
 precompile_headers(lunagrad <iostream>)
+group_sources(lunagrad)
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
                       nlohmann_json::nlohmann_json Threads::Threads)

@@ -23,6 +23,7 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ui)
 target_include_directories(lunagrad-ui PRIVATE ${CMAKE_BINARY_DIR}/ui)
 target_compile_definitions(lunagrad-ui PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 precompile_headers(lunagrad-ui <imgui.h>)
+group_sources(lunagrad-ui)
 target_compile_options(lunagrad-ui PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Vulkan::Vulkan Threads::Threads
                       PRIVATE PkgConfig::GLFW PkgConfig::FONTCONFIG PkgConfig::FREETYPE
