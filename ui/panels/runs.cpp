@@ -569,7 +569,7 @@ class RunsPanel final : public Panel {
   bool metric_of_sweep_ = false;  // no trial of the chosen sweep has logged the metric that it optimises
   std::vector<size_t> listed_;    // the runs that the search and the sweep leave
   BrushControl brushes_;
-  std::vector<size_t> rows_;      // those of them that the brushes select
+  std::vector<size_t> rows_;      // the listed runs that the brushes select
   std::vector<RunTreeRow> tree_;  // the tree of rows_
   uint64_t revision_ = 0;
   bool arranged_ = false;

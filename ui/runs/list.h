@@ -48,8 +48,8 @@ std::vector<std::string> differences(const std::vector<RunSummary>&);
 
 // The text of a setting as a number; NaN if it is none.
 double setting_number(const std::string& text);
-// The settings in which the readable trials of a sweep differ, at most `most`: those of `before` that still
-// do, in their order, then new ones. Empty if `sweep` is "".
+// The settings in which the readable trials of a sweep differ, at most `most`: first the settings of `before`
+// that still differ, in their order, then new ones. Empty if `sweep` is "".
 std::vector<std::string> sweep_settings(const std::vector<RunSummary>&, const std::string& sweep,
                                         const std::vector<std::string>& before, size_t most);
 // The metric by which a sweep ranks its trials, if any of them logged it; otherwise "".

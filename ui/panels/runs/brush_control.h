@@ -18,7 +18,7 @@ class BrushControl {
   static constexpr size_t kMostCurves = 20;  // more lines could not be told apart
 
   bool any() const { return brushes_.any(); }
-  // Those of the runs that all brushes select. `metric`: the chosen one, here and below.
+  // The runs among `rows` that all brushes select. `metric`: the chosen one, here and below.
   std::vector<size_t> selected(const std::vector<RunSummary>&, const std::vector<size_t>& rows,
                                const std::string& metric) const;
   // Makes the lines of the other runs pale, and gives the axes their brushes.
