@@ -12,4 +12,6 @@ for _, name in ipairs {"elapsed", "rate", "memory", "run.settings"} do
     assert(left >= x + width and top < y + height, ("%s begins at %.0f, the step ends at %.0f"):format(name, left, x + width))
   end
 end
+ui.key("Shift+F5")
+ui.wait("state", "stopped")
 ui.quit()
