@@ -9,6 +9,13 @@ CurveController::CurveController(Journal& journal, Shell& shell, const std::func
   shell_.actions().add({"show_run", "folder, on", [this](const ActionArguments& given) {
                           library_.show(given.text(0, "folder"), given.flag(1, "on"));
                         }});
+  shell_.actions().add({"show_runs", "{...}", [this](const ActionArguments& given) {
+                          const std::vector<std::string> folders = given.list(0, "folders");
+                          const std::set<std::string> wanted(folders.begin(), folders.end());
+                          for (const std::string& folder : std::set<std::string>(library_.shown()))
+                            if (!wanted.count(folder)) library_.show(folder, false);
+                          for (const std::string& folder : wanted) library_.show(folder, true);
+                        }});
   shell_.actions().add({"set_smoothing", "beta", [this](const ActionArguments& given) {
                           const double beta = given.number(0, "beta");
                           if (!(beta >= 0 && beta < 1)) given.refuse("beta must be from 0 to less than 1");

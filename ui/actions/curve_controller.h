@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ui/actions/shell.h"
 #include "ui/runs/journal.h"
@@ -30,6 +31,11 @@ class CurveController {
   const std::string& opened_sweep() const { return opened_sweep_; }
   void look_again() { library_.look_again(); }
   void show(const std::string& folder, bool on) { shell_.actions().act("show_run", {folder, on}); }
+
+  // Shows the curves of exactly these runs.
+  void show_only(const std::vector<std::string>& folders) {
+    shell_.actions().act("show_runs", {folders}, true);
+  }
 
   // The curves that a chart reads. They are not const: a chart has them cache values for other axes.
   RunCurves& live() { return journal_.curves(); }

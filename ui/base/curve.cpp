@@ -19,6 +19,17 @@ void CurveRange::add(const CurveRange& other) {
   least_positive = std::min(least_positive, other.least_positive);
 }
 
+ValueBounds natural_bounds(const CurveRange& range) {
+  ValueBounds bounds;
+  if (range.empty()) return bounds;
+  if (range.min < 0 && range.max <= 0) bounds.high = 0;
+  if (range.min < 0) return bounds;
+  bounds.low = 0;
+  for (const double whole : {100.0, 1.0})
+    if (range.max > 0 && range.max <= whole) bounds.high = whole;
+  return bounds;
+}
+
 namespace {
 
 CurveBucket bucket_of_one(double x, double y) {

@@ -23,6 +23,14 @@ struct CurveRange {
   void add(const CurveRange&);
 };
 
+// What values do not cross by their nature: 0 if they have one sign, 1 if they are shares, 100 if they are
+// per cent. Infinite where nothing bounds them.
+struct ValueBounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+ValueBounds natural_bounds(const CurveRange&);
+
 // Neighbouring points that were merged. The entry's x is the last point's x, its y the last finite y, or the
 // last y if none is finite.
 struct CurveBucket {

@@ -225,7 +225,7 @@ std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& a
       if (line.band_low) svg.area(trace_band(*line.band_low, *line.band_high, frame), hex_color(line.color));
     for (const PlotLine& line : chart.lines)
       trace(*line.raw, frame, [&](const std::vector<ImVec2>& points) {
-        svg.path(points, hex_color(line.color), line.smooth ? 1 : 1.5f, line.smooth ? 0.35f : 1,
+        svg.path(points, hex_color(line.color), line.smooth ? 1 : 1.5f, line.smooth ? kRawStrength : 1,
                  line.smooth ? 0 : line.dash);
       });
     for (const PlotLine& line : chart.lines)

@@ -7,6 +7,17 @@
 #include "ui/runs/journal.h"
 
 namespace lunagrad {
+namespace {
+
+constexpr size_t kSettled = 3;        // points of a metric from which on charts keep their order
+constexpr size_t kMostPlaces = 4096;  // names whose charts are remembered
+
+int rank_of(const ChartPlace& place) {
+  if (!place.section.empty()) return 2;
+  return place.chart == "loss" ? 0 : is_loss(place.chart) ? 1 : 2;
+}
+
+}  // namespace
 
 const std::vector<Chart>& ChartModel::build(const std::vector<ChartSource>& all, double smoothing,
                                             const ChartColors& colors) {
@@ -34,6 +45,8 @@ const std::vector<Chart>& ChartModel::build(const std::vector<ChartSource>& all,
     add_runs(sources, several, smoothing > 0, colors);
   }
   std::erase_if(charts_, [](const Chart& chart) { return chart.lines.empty(); });
+  keep_order(all);
+  sort_charts();
   if (marks) add_marks(sources, colors);
 
   first_ = least_positive_ = std::numeric_limits<double>::infinity();
@@ -48,13 +61,59 @@ const std::vector<Chart>& ChartModel::build(const std::vector<ChartSource>& all,
   return charts_;
 }
 
+const ChartPlace& ChartModel::place_of(const Metric& metric) {
+  if (places_.size() >= kMostPlaces) places_.clear();
+  const auto [found, added] = places_.try_emplace(line_name(metric));
+  if (added) {
+    const ChartPlace place = chart_place(metric);
+    found->second = {printable(place.section), printable(place.chart)};
+  }
+  return found->second;
+}
+
 Chart& ChartModel::chart_of(const Metric& metric) {
-  const std::string stem = printable(chart_name(metric));
+  const ChartPlace& place = place_of(metric);
   const auto found =
-      std::find_if(charts_.begin(), charts_.end(), [&](const Chart& c) { return c.title == stem; });
+      std::find_if(charts_.begin(), charts_.end(), [&](const Chart& c) { return c.title == place.chart; });
   if (found != charts_.end()) return *found;
-  charts_.push_back({stem, {}, {}});
+  charts_.push_back({place.chart, place.section, {}, {}});
   return charts_.back();
+}
+
+// The first values of a run may arrive in several pieces: the order is free until a metric has some points.
+// Later charts go to the end.
+void ChartModel::keep_order(const std::vector<ChartSource>& all) {
+  std::vector<ChartPlace> known;
+  std::set<std::string> titles;
+  size_t longest = 0;
+  for (const ChartSource& source : all)
+    for (const Metric& metric : source.run->metrics) {
+      if (metric.raw.size() == 0) continue;
+      longest = std::max(longest, metric.raw.points());
+      const ChartPlace& place = place_of(metric);
+      if (titles.insert(place.chart).second) known.push_back(place);
+    }
+  std::erase_if(order_, [&](const ChartPlace& place) { return !titles.count(place.chart); });
+  for (const ChartPlace& place : order_) titles.erase(place.chart);
+  settled_ &= !order_.empty();
+  for (const ChartPlace& place : known)
+    if (titles.count(place.chart)) order_.push_back(place);
+  if (!settled_)
+    std::stable_sort(order_.begin(), order_.end(),
+                     [](const ChartPlace& a, const ChartPlace& b) { return rank_of(a) < rank_of(b); });
+  settled_ = longest >= kSettled;
+}
+
+void ChartModel::sort_charts() {
+  std::map<std::string, size_t> charts, sections;
+  for (size_t i = 0; i < order_.size(); ++i) {
+    charts[order_[i].chart] = i;
+    sections.try_emplace(order_[i].section, i + 1);
+  }
+  sections[""] = 0;
+  std::sort(charts_.begin(), charts_.end(), [&](const Chart& a, const Chart& b) {
+    return std::pair(sections[a.section], charts[a.title]) < std::pair(sections[b.section], charts[b.title]);
+  });
 }
 
 void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several, bool smoothed,

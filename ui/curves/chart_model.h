@@ -23,6 +23,7 @@ struct ChartSource {
 
 struct Chart {
   std::string title;
+  std::string section;  // charts of one section are beside each other; "": above the sections
   std::vector<PlotLine> lines;
   std::vector<std::pair<const RunCurves*, const Metric*>> series;  // the source of every line
 };
@@ -39,7 +40,8 @@ class ChartModel {
   bool mean = false;  // shows runs of equal configuration as mean and spread
   bool marks = true;
 
-  // Valid until the next call, or until a source changes.
+  // Valid until the next call, or until a source changes. Losses come first; charts keep their order while
+  // metrics are added, and while filters hide some.
   const std::vector<Chart>& build(const std::vector<ChartSource>&, double smoothing, const ChartColors&);
   const std::vector<PlotMark>& plot_marks() const { return plot_marks_; }
   // Extent over all lines; empty when there are none.
@@ -58,13 +60,19 @@ class ChartModel {
     std::vector<const RunCurves*> runs;
     MeanCurves curves;
   };
+  const ChartPlace& place_of(const Metric&);
   Chart& chart_of(const Metric&);
+  void keep_order(const std::vector<ChartSource>&);
+  void sort_charts();
   void add_runs(const std::vector<ChartSource>&, bool several, bool smoothed, const ChartColors&);
   void add_means(const std::vector<ChartSource>&, const std::string& group, double smoothing,
                  const ChartColors&);
   void add_marks(const std::vector<ChartSource>&, const ChartColors&);
 
   std::vector<Chart> charts_;
+  std::map<std::string, ChartPlace> places_;  // by name of the line, since a chart is found in each frame
+  std::vector<ChartPlace> order_;             // of all charts, also of hidden ones
+  bool settled_ = false;                      // the order no longer changes
   std::vector<PlotMark> plot_marks_;
   std::map<std::pair<std::string, std::string>, Mean> means_;  // by group and metric
   double first_ = 1, last_ = 0, least_positive_ = 1;

@@ -17,9 +17,11 @@ namespace {
 
 void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color, float width,
                 int dash) {
+  static std::vector<ImVec2> drawn;  // of the present stretch
   trace(curve, frame, [&](const std::vector<ImVec2>& points) {
     if (points.size() == 1) list->AddCircleFilled(points[0], width + 1, color, 8);
-    draw_dashed(list, points, color, width, dash);
+    flatten_tips(points, drawn);
+    draw_dashed(list, drawn, color, width, dash);
   });
 }
 
@@ -178,7 +180,7 @@ void draw_crosshair(ImDrawList* list, const std::vector<PlotLine>& lines, const 
   list->AddLine({frame.px(at), frame.min.y}, {frame.px(at), frame.max.y}, colors.crosshair, 1);
   for (const PlotLine& line : lines) {
     if (line.raw->size() == 0) continue;
-    const Curve& curve = line.smooth ? *line.smooth : *line.raw;
+    const Curve& curve = *line.raw;  // a smoothed curve has other values, and its peaks come later
     const size_t i = curve.nearest(at);
     if (frame.shows(curve.x(i), curve.y(i)) && curve.x(i) >= frame.x0 && curve.x(i) <= frame.x1)
       list->AddCircleFilled({frame.px(curve.x(i)), frame.py(curve.y(i))}, em(0.22f), line.color, 12);
@@ -441,6 +443,8 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   std::string note;  // next to the title
   if (range.scale.kind == AxisScale::Kind::symlog)
     note = "symlog, linear within \xc2\xb1" + axis_number(range.scale.threshold, range.scale.threshold);
+  const bool automatic = state.automatic && range.scale.kind != AxisScale::Kind::linear;
+  if (automatic) note = "automatic " + (note.empty() ? "log scale" : note);
   const float note_width =
       note.empty() ? 0 : ImGui::GetFont()->CalcTextSizeA(small, FLT_MAX, 0, note.c_str()).x + em(0.6f);
   const int legend_rows = std::clamp(int(size.y / em(4)), 1, 3);
@@ -460,7 +464,8 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const auto limits = [](const AxisScale& scale, double low, double high) {
     return std::string(name_of(scale.kind)) + " " + number_figure(low, 9) + " to " + number_figure(high, 9);
   };
-  shown.scales = "x " + limits(frame.x, frame.x0, frame.x1) + ", y " + limits(frame.y, frame.y0, frame.y1);
+  shown.scales = "x " + limits(frame.x, frame.x0, frame.x1) + ", y " + limits(frame.y, frame.y0, frame.y1) +
+                 (automatic ? ", automatic" : "");
 
   ImGui::PushID(id);
   ImGui::SetCursorScreenPos(min);
@@ -482,11 +487,12 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(min, max, colors.background, em(0.2f));
   draw_axes(list, frame, axis, labelled, signs, colors);
-  list->PushClipRect(min, max, true);
+  // The line of a value at the edge, such as an accuracy of 1, has its whole thickness.
+  list->PushClipRect({min.x, min.y - thick / 2}, {max.x, max.y + thick / 2}, true);
   for (const PlotLine& line : visible)
     if (line.band_low) draw_band(list, line, frame);
   for (const PlotLine& line : visible)
-    draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, 0.33f) : line.color, thin,
+    draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, kRawStrength) : line.color, thin,
                line.smooth ? 0 : line.dash);
   for (const PlotLine& line : visible)
     if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, thick, line.dash);
@@ -511,6 +517,13 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
     list->AddText(ImGui::GetFont(), small,
                   {corner.x + title_width + em(0.6f), corner.y + (text_height - small) / 2}, colors.muted,
                   note.c_str());
+  if (automatic) {
+    ImGui::SetCursorScreenPos({corner.x + title_width + em(0.6f), corner.y});
+    ImGui::Dummy({note_width, text_height});
+    explain(
+        "The values of this loss span at least two decades, so its axis became logarithmic by itself. Y "
+        "chooses another scale for all charts.");
+  }
   if (visible.empty())
     list->AddText({min.x + em(0.6f), min.y + em(1.4f)}, colors.muted,
                   "All curves are hidden; the legend shows them again.");

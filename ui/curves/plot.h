@@ -1,5 +1,5 @@
 #pragma once
-// A chart of curves over one x axis: axes with round ticks, faint raw curves and strong smoothed ones, bands,
+// A chart of curves over one x axis: axes with round ticks, thin raw curves and bold smoothed ones, bands,
 // event marks, a legend that hides curves, a crosshair with exact values, zoom and pan. Costs a few draw
 // calls per pixel column, for any number of points. Knows curves, no sessions. Drawing thread only.
 #include <imgui.h>

@@ -13,6 +13,9 @@
 
 namespace lunagrad {
 
+// The strength of a raw curve under its smoothed one: a peak of a single step exists only in the raw curve.
+inline constexpr float kRawStrength = 0.6f;
+
 struct PlotLine {
   std::string name;
   const Curve* raw = nullptr;
@@ -37,7 +40,9 @@ struct PlotColors {
 // The state of one chart.
 struct PlotState {
   AxisScale::Kind y = AxisScale::Kind::linear;
-  bool y_fixed = false;  // false: the y range fits all visible values
+  bool automatic = false;  // nobody chose y: the chart says so unless it is linear
+  AxisScale::Kind automatic_y = AxisScale::Kind::linear;  // what the chart chooses by itself
+  bool y_fixed = false;                                   // false: the y range fits all visible values
   double y_low = 0, y_high = 1;
   std::set<std::string> hidden;  // names of lines
   bool boxing = false;
@@ -55,7 +60,7 @@ struct PlotShown {
   ImVec2 min, max;  // of the data area
   std::vector<Item> legend, marks;
   std::optional<double> clicked;  // x of a click that moved nothing; set once it cannot become a double click
-  std::string scales;             // "x linear 0 to 99, y log 0.1 to 2"
+  std::string scales;  // "x linear 0 to 99, y log 0.1 to 2", and ", automatic" if the user chose no y
 };
 
 }  // namespace lunagrad

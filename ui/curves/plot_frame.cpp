@@ -114,7 +114,27 @@ std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const Pl
   return columns;
 }
 
-ValueSpan with_margin(const CurveRange& range, const AxisScale& scale, size_t points) {
+void flatten_tips(const std::vector<ImVec2>& points, std::vector<ImVec2>& made) {
+  made.clear();
+  for (size_t i = 0; i < points.size(); ++i) {
+    const ImVec2 at = points[i];
+    if (i > 0 && i + 1 < points.size()) {
+      const ImVec2 in{at.x - points[i - 1].x, at.y - points[i - 1].y},
+          out{points[i + 1].x - at.x, points[i + 1].y - at.y};
+      const float left = std::min(0.5f, in.x / 2), right = std::min(0.5f, out.x / 2);
+      if (in.x * out.x + in.y * out.y < 0 && left + right > 0.01f) {
+        made.push_back({at.x - left, at.y});
+        made.push_back({at.x + right, at.y});
+        continue;
+      }
+    }
+    made.push_back(at);
+  }
+}
+
+namespace {
+
+ValueSpan padded(const CurveRange& range, const AxisScale& scale, size_t points) {
   constexpr size_t kFew = 8;
   const bool log = scale.kind == AxisScale::Kind::log;
   double low = log ? range.least_positive : range.min, high = range.max;
@@ -130,6 +150,14 @@ ValueSpan with_margin(const CurveRange& range, const AxisScale& scale, size_t po
   const double bottom = scale.forward(low), top = scale.forward(high),
                margin = std::max((top - bottom) * 0.06, 0.01);
   return {scale.inverse(bottom - margin), scale.inverse(top + margin)};
+}
+
+}  // namespace
+
+ValueSpan with_margin(const CurveRange& range, const AxisScale& scale, size_t points) {
+  const ValueSpan span = padded(range, scale, points);
+  const ValueBounds bounds = natural_bounds(range);
+  return {std::max(span.low, bounds.low), std::min(span.high, bounds.high)};
 }
 
 }  // namespace lunagrad

@@ -42,8 +42,14 @@ struct BandColumn {
 };
 std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame&);
 
-// The range of all given values, with a margin; 0 to 1 when there is nothing to show. On a linear axis the
-// range is at least a tenth of the values' magnitude, so that tiny differences do not fill the chart.
+// The same line with each tip that is sharper than a right angle cut flat, at most a pixel wide, at the
+// height of its point. Dear ImGui mitres corners: a sharp tip would end several pixels beyond its value, or,
+// where the line returns on itself, be as thin as nothing.
+void flatten_tips(const std::vector<ImVec2>& points, std::vector<ImVec2>& made);
+
+// The range of all given values, with a margin that crosses no natural bound of theirs; 0 to 1 when there is
+// nothing to show. On a linear axis the range is at least a tenth of the values' magnitude, so that tiny
+// differences do not fill the chart.
 struct ValueSpan {
   double low, high;
 };

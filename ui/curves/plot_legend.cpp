@@ -62,8 +62,7 @@ PlotLegend::PlotLegend(const std::vector<PlotLine>& lines, const PlotState& stat
   for (const PlotLine& line : lines) {
     if (line.raw->size() == 0) continue;
     Entry entry{&line, {}, {}};
-    const Curve& shown = at && line.smooth ? *line.smooth : *line.raw;
-    const double value = shown.y(at ? shown.nearest(*at) : shown.size() - 1);
+    const double value = line.raw->y(at ? line.raw->nearest(*at) : line.raw->size() - 1);
     entry.value = at ? number_figure(value, 9) : short_value(value);
     entry.alarm = alarm_of(line, state);
     entry.name_width = ImGui::CalcTextSize(line.name.c_str()).x;

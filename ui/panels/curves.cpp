@@ -7,11 +7,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "runtime/io/atomic_file.h"
+#include "ui/base/counted.h"
+#include "ui/curves/automatic_scale.h"
 #include "ui/curves/chart_export.h"
 #include "ui/curves/chart_model.h"
+#include "ui/curves/chart_sections.h"
 #include "ui/curves/plot.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -63,8 +67,8 @@ class CurvesPanel final : public Panel {
                           title()});
     bench.commands().add({"Curves: scale of y",
                           "Y",
-                          "Switches between linear, logarithmic and symlog.",
-                          [this] { set_y_scale(next(y_)); },
+                          "Switches between automatic, logarithmic, symlog and linear.",
+                          [this] { next_y_scale(); },
                           {},
                           title()});
     bench.commands().add({"Curves: follow",
@@ -77,6 +81,12 @@ class CurvesPanel final : public Panel {
                           "",
                           "Switches between steps, seconds and samples.",
                           [this] { next_axis(); },
+                          {},
+                          title()});
+    bench.commands().add({"Curves: fold or unfold all sections",
+                          "",
+                          "Shows only the titles of the sections, or all of their charts.",
+                          [this] { fold_all(); },
                           {},
                           title()});
     bench.commands().add({"Curves: marks",
@@ -143,8 +153,10 @@ class CurvesPanel final : public Panel {
     axis_.mode = PlotAxis::Mode::fit;
     for (auto& [title, state] : states_) state.y_fixed = false;
   }
-  void set_y_scale(AxisScale::Kind kind) {
-    y_ = kind;
+  // From automatic through the scales to automatic.
+  void next_y_scale() {
+    const AxisScale::Kind kind = next(y_.value_or(AxisScale::Kind::linear));
+    y_ = y_ == AxisScale::Kind::linear ? std::nullopt : std::optional(kind);
     for (auto& [title, state] : states_) state.y_fixed = false;
   }
   void set_x_scale(AxisScale::Kind kind) {
@@ -173,14 +185,16 @@ class CurvesPanel final : public Panel {
     if (button("curves.x", axes[int(model_.x)], model_.x != XAxis::step, axes[int(model_.x)])) next_axis();
     explain(
         "Unit of the x axis: steps, seconds since the start, or a logged metric called samples or epoch.");
-    const std::string x_scale = name_of(axis_.scale.kind), y_scale = name_of(y_);
+    const std::string x_scale = name_of(axis_.scale.kind), y_scale = y_ ? name_of(*y_) : "automatic";
     if (button("curves.xscale", "x " + x_scale, axis_.scale.kind != AxisScale::Kind::linear, x_scale))
       set_x_scale(next(axis_.scale.kind));
     explain("Linear, logarithmic or symlog x axis. X.");
-    if (button("curves.log", "y " + y_scale, y_ != AxisScale::Kind::linear, y_scale)) set_y_scale(next(y_));
+    if (button("curves.log", y_ ? "y " + y_scale : "y auto", y_.has_value(), y_scale)) next_y_scale();
     explain(
-        "Linear, logarithmic or symlog y axis. Y. A logarithmic axis skips values of 0 and below; the legend "
-        "counts them. Symlog is linear near 0 and shows both signs.");
+        "Automatic, logarithmic, symlog or linear y axis. Y. Automatic: logarithmic where a loss spans two "
+        "decades, else linear. A logarithmic axis skips values of 0 and below; the legend counts them. "
+        "Symlog "
+        "is linear near 0 and shows both signs.");
     if (button("curves.fit", "Fit", axis_.mode == PlotAxis::Mode::fit,
                axis_.mode == PlotAxis::Mode::fit ? "on" : "off"))
       fit();
@@ -235,7 +249,7 @@ class CurvesPanel final : public Panel {
         "m = b^d m + (1 - b^d) y,   smoothed = m / (1 - b^t)\n"
         "with b the number here, d the steps since the value before and t all of them, whatever the x axis "
         "shows. The raw "
-        "curve stays behind it, ghosted, and a legend gives its last value; 0 shows the raw curve alone.");
+        "curve is the thin line, whose values the legend gives; 0 shows it alone.");
   }
 
   void draw_filter(const char* name, const char* hint, char* text, size_t size, NameFilter& filter,
@@ -269,40 +283,79 @@ class CurvesPanel final : public Panel {
     }
   }
 
+  void fold(const std::string& section) {
+    if (!folded_.erase(section)) folded_.insert(section);
+  }
+
+  void fold_all() {
+    const bool any_open = std::any_of(known_sections_.begin(), known_sections_.end(),
+                                      [&](const std::string& name) { return !folded_.count(name); });
+    folded_ = any_open ? known_sections_ : std::set<std::string>();
+  }
+
+  void draw_section(Workbench& bench, const ChartSection& section) {
+    const std::string charts = counted(int64_t(section.end - section.first), "chart");
+    const std::string label = (section.folded ? "\xe2\x96\xb8 " : "\xe2\x96\xbe ") + section.name;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (ImGui::Selectable((label + "###section " + section.name).c_str())) fold(section.name);
+    bench.description().add_last("curves.section",
+                                 section.name + ", " + charts + (section.folded ? ", folded" : ""));
+    ImGui::GetWindowDrawList()->AddText({at.x + ImGui::CalcTextSize(label.c_str()).x + em(0.8f), at.y},
+                                        theme().muted, charts.c_str());
+    explain(("Folds or unfolds the charts of metrics that begin with " + section.name + "/.").c_str());
+  }
+
   void draw_charts(Workbench& bench, const std::vector<Chart>& charts) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const size_t columns = room.x > em(60) && charts.size() > 1 ? 2 : 1,
-                 rows = (charts.size() + columns - 1) / columns;
+    const size_t columns = room.x > em(60) && charts.size() > 1 ? 2 : 1;
+    const std::vector<ChartSection> sections = sections_of(charts, folded_);
+    size_t rows = 0, titles = 0, last = 0;  // `last`: the end of the charts that are shown
+    known_sections_.clear();
+    for (const ChartSection& section : sections) {
+      rows += section.rows(columns);
+      titles += !section.name.empty();
+      if (!section.name.empty()) known_sections_.insert(section.name);
+      if (!section.folded) last = section.end;
+    }
     const float spacing = em(0.5f);
-    const float height = std::max(em(8), (room.y - spacing * float(rows - 1)) / float(rows) - 1);
-    const Theme& t = theme();
-    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
+    const float above = float(titles) * (ImGui::GetTextLineHeight() + spacing);
+    const float height = std::max(
+        em(8), (room.y - above - spacing * (float(rows) - 1)) / float(std::max<size_t>(rows, 1)) - 1);
     // Over a chart the wheel zooms, elsewhere it scrolls.
     ImGui::BeginChild("charts", room, false, axis_.hovering ? ImGuiWindowFlags_NoScrollWithMouse : 0);
     charts_min_ = ImGui::GetWindowPos();
     charts_max_ = {charts_min_.x + room.x, charts_min_.y + room.y};
     const float width = (ImGui::GetContentRegionAvail().x - spacing * float(columns - 1)) / float(columns);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {spacing, spacing});
-    for (size_t i = 0; i < charts.size(); ++i) {
-      if (i % columns) ImGui::SameLine();
-      const Chart& chart = charts[i];
-      PlotState& state = states_[chart.title];
-      state.y = y_;
-      if (!ImGui::IsRectVisible({width, height})) {  // scrolled away
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        describe(bench, chart, {.min = at, .max = {at.x + width, at.y + height}});
-        ImGui::Dummy({width, height});
-        continue;
+    rects_.clear();
+    for (const ChartSection& section : sections) {
+      if (!section.name.empty()) draw_section(bench, section);
+      if (section.folded) continue;
+      for (size_t i = section.first; i < section.end; ++i) {
+        if ((i - section.first) % columns) ImGui::SameLine();
+        draw_chart(bench, charts[i], {width, height}, height >= em(11) || i + columns >= last);
       }
-      const bool labelled = height >= em(11) || i + columns >= charts.size();
-      const PlotShown shown = draw_plot(chart.title.c_str(), chart.title.c_str(), chart.lines,
-                                        model_.plot_marks(), labelled, {width, height}, axis_, state, colors);
-      rects_[chart.title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-      describe(bench, chart, shown);
-      if (shown.clicked) go_to(bench, *shown.clicked);
     }
     ImGui::PopStyleVar();
     ImGui::EndChild();
+  }
+
+  void draw_chart(Workbench& bench, const Chart& chart, ImVec2 size, bool labelled) {
+    const Theme& t = theme();
+    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
+    PlotState& state = states_[chart.title];
+    choose_scale(chart, y_, state);
+    if (!ImGui::IsRectVisible(size)) {  // scrolled away
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      describe(bench, chart, {.min = at, .max = {at.x + size.x, at.y + size.y}});
+      ImGui::Dummy(size);
+      return;
+    }
+    const PlotShown shown = draw_plot(chart.title.c_str(), chart.title.c_str(), chart.lines,
+                                      model_.plot_marks(), labelled, size, axis_, state, colors);
+    rects_[chart.title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    describe(bench, chart, shown);
+    if (shown.clicked) go_to(bench, *shown.clicked);
   }
 
   // Goes to the step of this window's run at the clicked x.
@@ -403,6 +456,7 @@ class CurvesPanel final : public Panel {
     if (wanted.empty()) return tell(bench, "there is no chart \"" + what.chart + '"', path);
     if (path.ends_with(".png")) {
       // The picture is taken a frame later, when the list of formats no longer covers the charts.
+      for (const Chart* chart : wanted) folded_.erase(chart->section);
       picture_ = path;
       pictured_ = what.chart;
       picture_in_ = 2;
@@ -434,7 +488,8 @@ class CurvesPanel final : public Panel {
   std::string as_svg(const std::vector<const Chart*>& charts) {
     std::vector<SvgChart> all;
     for (const Chart* chart : charts) {
-      const PlotState& state = states_[chart->title];
+      PlotState& state = states_[chart->title];
+      choose_scale(*chart, y_, state);  // it may be in a folded section
       const std::vector<PlotLine> lines = shown_lines(chart->lines, state);
       all.push_back({chart->title, lines, model_.plot_marks(), y_range(lines, axis_, state)});
     }
@@ -462,8 +517,9 @@ class CurvesPanel final : public Panel {
 
   ChartModel model_;
   PlotAxis axis_;
-  AxisScale::Kind y_ = AxisScale::Kind::linear;
+  std::optional<AxisScale::Kind> y_;         // none: automatic
   std::map<std::string, PlotState> states_;  // by title of the chart
+  std::set<std::string> folded_, known_sections_;
   std::vector<ChartSource> sources_;
   std::map<std::string, size_t> indices_;  // colour indices of shown runs: each run keeps its colour
   uint64_t revision_ = 0;

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "ui/window/theme.h"
+#include "ui/workbench/example_needs.h"
 #include "ui/workbench/key_sheet.h"
 #include "ui/workbench/palette.h"
 #include "ui/workbench/panel.h"
@@ -67,7 +70,10 @@ class HelpPanel final : public Panel {
   }
 
   void draw_examples(Workbench& bench) {
-    if (!looked_) examples_ = find_examples();
+    if (!looked_) {
+      examples_ = find_examples();
+      for (const Example& example : examples_) needs_[example.name] = needed_arguments(example.path);
+    }
     looked_ = true;
     if (!read_.empty()) return draw_script(bench);
     ImGui::BeginChild("examples", {0, 0});
@@ -113,8 +119,21 @@ class HelpPanel final : public Panel {
       bench.commands().run("Clean run");
     }
     bench.description().add_last("example.run", example.name);
-    explain("Runs it from the start. Some examples need a file as an argument.");
+    const std::string& needs = needs_[example.name];
+    explain(needs.empty()
+                ? "Runs it from the start."
+                : ("Runs it from the start with the arguments of the next run, which the menu sets: " +
+                   needs + ".")
+                      .c_str());
     ImGui::SameLine();
+    if (!needs.empty()) {
+      ImGui::AlignTextToFramePadding();
+      text_in(theme().warning, "needs %s", needs.c_str());
+      bench.description().add_last("example.needs", example.name + " " + needs);
+      explain(
+          "An argument of the script: the menu at the end of the top row sets it under \"The next run\".");
+      ImGui::SameLine();
+    }
     if (ImGui::Button("Open")) bench.control().open(example.path);
     bench.description().add_last("example.open", example.name);
     explain("Opens it as the script of this window. F5 runs it.");
@@ -215,7 +234,8 @@ class HelpPanel final : public Panel {
   Page page_ = Page::examples;
   bool looked_ = false;
   std::vector<Example> examples_;
-  std::string read_;  // name of the example that is shown
+  std::map<std::string, std::string> needs_;  // arguments that an example needs, by its name
+  std::string read_;                          // name of the example that is shown
   std::vector<std::string> lines_;
   char query_[256] = "";
   bool searched_ = false, focus_search_ = false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
+#include "ui/base/difference_figures.h"
 #include "ui/panels/tensor_pane.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
@@ -384,18 +385,20 @@ class InspectorPanel final : public Panel {
     explain(
         "In double precision, by (f(x + h) - f(x - h)) / 2h with h = 1e-5 max(1, |x|), f being the sum of "
         "the outputs "
-        "times fixed weights. Errors are relative to max(1, largest difference quotient).");
+        "times fixed weights. The verdict is about the relative error: the error divided by max(1, largest "
+        "difference quotient).");
     for (const GradientCheck::Input& input : check.inputs) draw_checked(bench, input);
   }
 
   static void draw_checked(Workbench& bench, const GradientCheck::Input& input) {
     const std::string name = input.name + " " + shape_text(input.shape),
                       verdict = input.ok ? "right" : "wrong";
-    std::string facts = "worst error " + number_figure(input.worst, 6);
+    const DifferenceFigures figures = difference_figures(input.gradient, input.difference);
+    std::string facts = "worst error " + figures.difference;
     if (!input.at.empty() || input.shape.empty())
       facts += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
-    facts += ": gradient " + number_figure(input.gradient, 6) + ", difference quotient " +
-             number_figure(input.difference, 6) + "; " + std::to_string(input.checked) + " of " +
+    facts += ": gradient " + figures.left + ", difference quotient " + figures.right + "; relative " +
+             number_figure(input.worst, 3) + "; " + std::to_string(input.checked) + " of " +
              std::to_string(input.count) + " checked";
     if (input.kinks > 0) facts += ", " + std::to_string(input.kinks) + " at kinks";
     ImGui::Separator();
@@ -433,6 +436,7 @@ class InspectorPanel final : public Panel {
       if (output.largest == 0 || output.errors.empty()) continue;
       Statistics range;
       range.max = output.largest;
+      range.zeros = std::count(output.errors.begin(), output.errors.end(), 0.0);
       const HeatCells cells{output.cell_rows,
                             output.cell_columns,
                             output.cell_rows * output.cell_columns,

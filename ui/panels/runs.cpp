@@ -3,7 +3,6 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +16,8 @@
 #include "script/report/export.h"
 #include "script/run/notes.h"
 #include "ui/base/redraw.h"
+#include "ui/panels/runs/brush_control.h"
+#include "ui/panels/runs/columns.h"
 #include "ui/panels/runs/comparison_window.h"
 #include "ui/panels/runs/dialogs.h"
 #include "ui/panels/runs/name_cell.h"
@@ -32,28 +33,6 @@
 
 namespace lunagrad {
 namespace {
-
-struct ColumnText {
-  RunColumn column;
-  const char *title, *help;
-  float width;
-};
-constexpr std::array<ColumnText, 10> kColumns = {{
-    {RunColumn::star, "star", "Starred runs. Click to star. Kept as the file star in the run's folder.", 3},
-    {RunColumn::name, "run", "Name of the run's folder, without its time.", 11},
-    {RunColumn::outcome, "outcome",
-     "How it ended: ok, error, numeric (NaN or Inf), stopped; running while its files change, unfinished if "
-     "it was cut off; paused if this window's run is.",
-     5},
-    {RunColumn::steps, "steps", "Last step of how many.", 8},
-    {RunColumn::last, "last", "Last value of the metric chosen above.", 6},
-    {RunColumn::best, "best", "Lowest value of the metric; highest for an accuracy, score or reward.", 6},
-    {RunColumn::started, "started", "Start of the run, in UTC.", 8.5f},
-    {RunColumn::seconds, "time", "Duration of the run.", 5.5f},
-    {RunColumn::differences, "differences", "Settings in which this run differs from others of its script.",
-     16},
-    {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
-}};
 
 constexpr float kLeastTable = 9;  // least height of the table beside parallel coordinates, in em
 constexpr float kLeastName = 7, kForkName = 15, kMostName = 26;  // widths of the names, in em
@@ -92,8 +71,8 @@ class RunsPanel final : public Panel {
     if (key == looked_for_) return;
     looked_for_ = key;
     if (bench.curves().opened_sweep() != opened_sweep_) {
-      order_.sweep = opened_sweep_ = bench.curves().opened_sweep();
-      parallel_ = true;
+      opened_sweep_ = bench.curves().opened_sweep();
+      choose_sweep(bench, opened_sweep_);
     }
     const std::set<std::string> folders = bench.curves().look_around(bench.script());
     places_.clear();
@@ -109,6 +88,7 @@ class RunsPanel final : public Panel {
       sweeps_.clear();
       for (const RunSummary& run : runs)
         if (!run.sweep.empty()) sweeps_.insert(run.sweep);
+      choose_metric_of_sweep(runs);
       if (std::find(metrics_.begin(), metrics_.end(), order_.metric) == metrics_.end())
         order_.metric = metrics_.empty() ? "" : metrics_[0];
       std::erase_if(selected_, [&](const std::string& folder) {
@@ -118,11 +98,51 @@ class RunsPanel final : public Panel {
       arranged_ = false;
     }
     if (!arranged_) {
-      rows_ = arrange(runs, differences_, order_);
-      tree_ = tree_of(runs, rows_);
+      listed_ = arrange(runs, differences_, order_);
+      std::stable_partition(metrics_.begin(), metrics_.end(),
+                            [ranked = ranked_metric(runs, order_.sweep)](const std::string& metric) {
+                              return metric == ranked;
+                            });
+      settings_ = sweep_settings(runs, order_.sweep, settings_, kMostSettings);
+      columns_ = run_columns(order_.metric, settings_);
       plot_.reset();
+      brush_rows(runs);
     }
     arranged_ = true;
+  }
+
+  // The table shows the listed runs that the brushes select; in the plot the others are pale.
+  void brush_rows(const std::vector<RunSummary>& runs) {
+    rows_ = brushes_.selected(runs, listed_, order_.metric);
+    tree_ = tree_of(runs, rows_);
+    if (plot_) brushes_.mark(*plot_, runs, order_.metric);
+  }
+
+  void choose_metric(Workbench& bench, const std::string& metric) {
+    order_.metric = metric;
+    metric_of_sweep_ = false;
+    brushes_.clear_metric(bench, listed_, metric);
+    arranged_ = false;
+  }
+
+  // Shows the trials of a sweep with the best first, or all runs for "", the latest first.
+  void choose_sweep(Workbench& bench, const std::string& sweep) {
+    brushes_.clear(bench);
+    order_.sweep = sweep;
+    parallel_ = metric_of_sweep_ = !sweep.empty();
+    settings_.clear();
+    choose_metric_of_sweep(bench.runs().runs());
+    sorts_ = true;
+    arranged_ = false;
+  }
+
+  // The metric that a sweep optimises is chosen as soon as a trial has logged it, unless the user was faster.
+  void choose_metric_of_sweep(const std::vector<RunSummary>& runs) {
+    const std::string ranked = metric_of_sweep_ ? ranked_metric(runs, order_.sweep) : "";
+    if (ranked.empty()) return;
+    order_.metric = ranked;
+    metric_of_sweep_ = false;
+    sorts_ = true;
   }
 
   const RunSummary* find(Workbench& bench, const std::string& folder) const {
@@ -169,10 +189,7 @@ class RunsPanel final : public Panel {
     ImGui::SetNextItemWidth(em(8));
     if (ImGui::BeginCombo("##metric", order_.metric.empty() ? "no metric" : order_.metric.c_str())) {
       for (const std::string& metric : metrics_)
-        if (ImGui::Selectable(metric.c_str(), metric == order_.metric)) {
-          order_.metric = metric;
-          arranged_ = false;
-        }
+        if (ImGui::Selectable(metric.c_str(), metric == order_.metric)) choose_metric(bench, metric);
       ImGui::EndCombo();
     }
     bench.description().add_last("runs.metric", order_.metric);
@@ -183,6 +200,8 @@ class RunsPanel final : public Panel {
     std::string count =
         (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
     count += known == 1 ? " run" : " runs";
+    if (brushes_.any() && rows_.size() > BrushControl::kMostCurves)
+      count += ", curves of the best " + std::to_string(BrushControl::kMostCurves);
     if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
     place(ImGui::CalcTextSize(count.c_str()).x);
     ImGui::AlignTextToFramePadding();
@@ -208,7 +227,8 @@ class RunsPanel final : public Panel {
       explain(
           "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one "
           "for the best value of the metric, from blue for the best to orange. Click a line to select its "
-          "run.");
+          "run. Drag along axes to show only the runs with these values, in the table and in Curves; a click "
+          "on the axis shows the others again.");
     }
     const bool one = selected_.size() == 1, any = !selected_.empty();
     const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
@@ -257,11 +277,7 @@ class RunsPanel final : public Panel {
       std::vector<std::string> choices(sweeps_.begin(), sweeps_.end());
       choices.insert(choices.begin(), "");
       for (const std::string& sweep : choices) {
-        if (ImGui::Selectable(name(sweep).c_str(), sweep == order_.sweep)) {
-          order_.sweep = sweep;
-          parallel_ = !sweep.empty();
-          arranged_ = false;
-        }
+        if (ImGui::Selectable(name(sweep).c_str(), sweep == order_.sweep)) choose_sweep(bench, sweep);
         bench.description().add_last("runs.sweep.choice", name(sweep));
         if (!sweep.empty()) explain(sweep.c_str());
       }
@@ -275,14 +291,17 @@ class RunsPanel final : public Panel {
   // for both.
   bool draw_parallel(Workbench& bench) {
     if (!parallel_) return false;
-    if (!plot_) plot_ = parallel_plot(bench.runs().runs(), rows_, order_.metric);
+    if (!plot_) {
+      plot_ = parallel_plot(bench.runs().runs(), listed_, order_.metric);
+      brush_rows(bench.runs().runs());
+    }
     if (plot_->axes.size() < 2) {
       text_in(theme().muted, "Nothing to compare: no setting differs, or nothing was logged.");
       return false;
     }
     const std::vector<RunSummary>& runs = bench.runs().runs();
     std::set<size_t> chosen;
-    for (const size_t row : rows_)
+    for (const size_t row : listed_)
       if (selected_.count(runs[row].folder)) chosen.insert(row);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool alone = room.y < em(9 + kLeastTable);
@@ -293,6 +312,7 @@ class RunsPanel final : public Panel {
       select(runs[*pick.clicked].folder);
       scroll_to_ = runs[*pick.clicked].folder;
     }
+    if (brushes_.take(bench, pick, *plot_, listed_, order_.metric)) brush_rows(runs);
     if (!pick.under) return alone;
     const RunSummary& run = runs[*pick.under];
     const double best = best_of(run, order_.metric);
@@ -325,19 +345,23 @@ class RunsPanel final : public Panel {
     ImVec2 room = ImGui::GetContentRegionAvail();
     room.y = std::max(room.y, em(7));  // a low panel scrolls
     table_right_ = ImGui::GetCursorScreenPos().x + room.x;
-    if (room.x < em(3) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room)) return;
+    if (room.x < em(3) || !ImGui::BeginTable("runs", int(columns_.size()) + 1, flags, room)) return;
     ImGui::TableSetupScrollFreeze(3, 1);
     ImGui::TableSetupColumn(
         "##shown",
         ImGuiTableColumnFlags_NoSort | ImGuiTableColumnFlags_NoResize | ImGuiTableColumnFlags_NoHide,
         ImGui::GetFrameHeight());
-    for (const ColumnText& column : kColumns) {
+    const bool higher = higher_is_better(bench.runs().runs(), order_.sweep, order_.metric);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const RunTableColumn& column = columns_[i];
       ImGuiTableColumnFlags extra =
           column.column == RunColumn::started
               ? ImGuiTableColumnFlags_DefaultSort | ImGuiTableColumnFlags_PreferSortDescending
               : 0;
-      if (column.column == RunColumn::star) extra |= ImGuiTableColumnFlags_PreferSortDescending;
-      ImGui::TableSetupColumn(column.title, extra, em(column.width), ImGuiID(column.column));
+      if (column.column == RunColumn::star || (column.column == RunColumn::best && higher))
+        extra |= ImGuiTableColumnFlags_PreferSortDescending;
+      if (!column.on) extra |= ImGuiTableColumnFlags_Disabled;
+      ImGui::TableSetupColumn(column.title.c_str(), extra, em(column.width), ImGuiID(i));
     }
     const float row_height = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
     const float rows = float(rows_.size()) * row_height;
@@ -345,19 +369,34 @@ class RunsPanel final : public Panel {
         ImGui::GetTextLineHeight() + ImGui::GetStyle().ScrollbarSize + em(1);  // below and above the rows
     fit_columns(room.x - (rows + below > room.y ? ImGui::GetStyle().ScrollbarSize : 0));
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-    for (int i = 0; i <= int(kColumns.size()); ++i) {
+    for (int i = 0; i <= int(columns_.size()); ++i) {
       if (!ImGui::TableSetColumnIndex(i)) continue;
-      ImGui::TableHeader(i == 0 ? "##shown" : kColumns[size_t(i - 1)].title);
+      // A column keeps its identity when its metric or setting changes.
+      const std::string title =
+          i == 0 ? "##shown" : columns_[size_t(i - 1)].title + "###column" + std::to_string(i);
+      ImGui::TableHeader(title.c_str());
       if (i == 0) {
         explain("A tick shows the curves of a run in Curves.");
       } else {
-        explain(kColumns[size_t(i - 1)].help);
-        bench.description().add_last("runs.column", kColumns[size_t(i - 1)].title);
+        explain(columns_[size_t(i - 1)].help.c_str());
+        bench.description().add_last("runs.column", columns_[size_t(i - 1)].title);
       }
+    }
+    if (std::exchange(sorts_, false)) {
+      const bool sweep = !order_.sweep.empty();
+      const RunColumn wanted = sweep ? RunColumn::best : RunColumn::started;
+      for (size_t i = 0; i < columns_.size(); ++i)
+        if (columns_[i].column == wanted)
+          ImGui::TableSetColumnSortDirection(
+              int(i) + 1, sweep && !higher ? ImGuiSortDirection_Ascending : ImGuiSortDirection_Descending,
+              false);
     }
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
         specs && specs->SpecsDirty && specs->SpecsCount > 0) {
-      order_.column = RunColumn(specs->Specs[0].ColumnUserID);
+      const RunTableColumn& column =
+          columns_[std::min<size_t>(specs->Specs[0].ColumnUserID, columns_.size() - 1)];
+      order_.column = column.column;
+      order_.setting = column.setting;
       order_.descending = specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
       specs->SpecsDirty = false;
       arranged_ = false;
@@ -381,18 +420,21 @@ class RunsPanel final : public Panel {
     const bool forks =
         std::any_of(tree_.begin(), tree_.end(), [](const RunTreeRow& row) { return row.below; });
     const float least = em(forks ? kForkName : kLeastName);
-    if (std::abs(room - fitted_) < 1 && forks == fitted_forks_) return;
+    if (std::abs(room - fitted_) < 1 && forks == fitted_forks_ && settings_.size() == fitted_settings_)
+      return;
     if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // the table's first frame
     fitted_ = room;
     fitted_forks_ = forks;
+    fitted_settings_ = settings_.size();
     const ImGuiStyle& style = ImGui::GetStyle();
     const float between = 2 * style.CellPadding.x;
     float others = ImGui::GetFrameHeight() + between, name = 0;
     size_t name_at = 0;
-    for (size_t i = 0; i < kColumns.size(); ++i) {
-      const bool is_name = kColumns[i].column == RunColumn::name;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (!columns_[i].on) continue;
+      const bool is_name = columns_[i].column == RunColumn::name;
       if (is_name) name_at = i;
-      others += (is_name ? 0 : em(kColumns[i].width)) + between;
+      others += (is_name ? 0 : em(columns_[i].width)) + between;
       if (i > name_at && room - others >= least) name = room - others;
     }
     ImGui::TableSetColumnWidth(int(name_at) + 1, std::clamp(name, least, em(kMostName)));
@@ -436,24 +478,34 @@ class RunsPanel final : public Panel {
         ImGui::PopClipRect();
       }
     } else {
-      draw_cells(run, differences_[row.run]);
+      draw_cells(bench, run, differences_[row.run]);
     }
     ImGui::PopID();
   }
 
-  void draw_cells(const RunSummary& run, const std::string& difference) {
+  void draw_cells(Workbench& bench, const RunSummary& run, const std::string& difference) {
     const auto cell = [](const std::string& text, ImU32 color) {
-      if (!ImGui::TableNextColumn()) return;
+      if (!ImGui::TableNextColumn()) return false;
       ImGui::AlignTextToFramePadding();
       const bool cut = ImGui::CalcTextSize(text.c_str()).x > ImGui::GetContentRegionAvail().x;
       text_in(color, "%s", text.c_str());
       if (cut) explain(text.c_str());
+      return true;
     };
     const Theme& t = theme();
     // 2026-01-31T23:59:59Z
     std::string started = run.started.substr(0, 16);
     if (started.size() == 16) started[10] = ' ';
     const std::string& outcome = run.outcome;
+    const bool logged = run.metrics.count(order_.metric) > 0;
+    const double last = last_of(run, order_.metric), best = best_of(run, order_.metric);
+    const std::string best_text = std::isnan(best) ? "-" : number_figure(best);
+    if (cell(best_text, t.text)) bench.description().add_last("runs.best", run.name + " " + best_text);
+    for (size_t i = 0; i < kMostSettings; ++i) {
+      const auto found = i < settings_.size() ? run.config.find(settings_[i]) : run.config.end();
+      if (cell(found == run.config.end() ? "-" : found->second, t.text) && found != run.config.end())
+        bench.description().add_last("runs.setting", run.name + " " + found->first + " " + found->second);
+    }
     cell(outcome, outcome == "ok"                              ? t.good
                   : outcome == "running"                       ? t.accent
                   : outcome == "paused"                        ? t.warning
@@ -461,10 +513,7 @@ class RunsPanel final : public Panel {
                                                                : t.muted);
     cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""),
          t.text);
-    const bool logged = run.metrics.count(order_.metric) > 0;
-    const double last = last_of(run, order_.metric), best = best_of(run, order_.metric);
     cell(logged ? number_figure(last) : "-", logged && !std::isfinite(last) ? t.bad : t.text);
-    cell(std::isnan(best) ? "-" : number_figure(best), t.text);
     cell(started.empty() ? "-" : started, t.muted);
     cell(run_time_figure(run.seconds), t.muted);
     cell(difference, t.text);
@@ -513,7 +562,14 @@ class RunsPanel final : public Panel {
   std::vector<std::string> differences_, metrics_;
   float fitted_ = 0;  // the width for which the columns were sized
   bool fitted_forks_ = false;
-  std::vector<size_t> rows_;
+  size_t fitted_settings_ = 0;
+  std::vector<std::string> settings_;  // the settings that have columns
+  std::vector<RunTableColumn> columns_;
+  bool sorts_ = false;            // the table is to sort by its usual column
+  bool metric_of_sweep_ = false;  // no trial of the chosen sweep has logged the metric that it optimises
+  std::vector<size_t> listed_;    // the runs that the search and the sweep leave
+  BrushControl brushes_;
+  std::vector<size_t> rows_;      // the listed runs that the brushes select
   std::vector<RunTreeRow> tree_;  // the tree of rows_
   uint64_t revision_ = 0;
   bool arranged_ = false;

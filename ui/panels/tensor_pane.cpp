@@ -52,7 +52,7 @@ int choose(Workbench& bench, const char* item, const std::string& label,
   return chosen;
 }
 
-// For values without statistics: only the extremes, which the colours need.
+// For values without statistics: only the extremes and zeros, which the colours need.
 Statistics extremes(const std::vector<double>& values) {
   Statistics found;
   bool any = false;
@@ -60,6 +60,7 @@ Statistics extremes(const std::vector<double>& values) {
     if (!std::isfinite(value)) continue;
     found.min = any ? std::min(found.min, value) : value;
     found.max = any ? std::max(found.max, value) : value;
+    found.zeros += value == 0;
     any = true;
   }
   return found;

@@ -199,13 +199,26 @@ double seconds_left(const Journal& journal) {
   return double(std::max<int64_t>(journal.total() - journal.step(), 0)) / rate;
 }
 
+// The width of a text with its digits replaced by zeros, so that it does not change with every number.
+float width_of_figure(std::string text) {
+  for (char& c : text)
+    if (c >= '0' && c <= '9') c = '0';
+  return ImGui::CalcTextSize(text.c_str()).x;
+}
+
+std::string progress_text(int64_t step, int64_t total) {
+  return "step " + std::to_string(step) + (total > 0 ? " / " + std::to_string(total) : "");
+}
+
+// The space for all steps of a run whose number of steps is known.
+float progress_width(const Journal& journal) {
+  const int64_t last = std::max(journal.step(), journal.total());
+  return std::max(em(10.5f), width_of_figure(progress_text(last, journal.total())) + em(0.8f));
+}
+
 void draw_progress(Workbench& bench, float width) {
   const Journal& journal = bench.journal();
-  char text[64];
-  if (journal.total() > 0)
-    std::snprintf(text, sizeof text, "step %" PRId64 " / %" PRId64, journal.step(), journal.total());
-  else
-    std::snprintf(text, sizeof text, "step %" PRId64, journal.step());
+  const std::string text = progress_text(journal.step(), journal.total());
   const float height = ImGui::GetFrameHeight();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -215,9 +228,9 @@ void draw_progress(Workbench& bench, float width) {
     list->AddRectFilled(at, {at.x + width * part, at.y + height}, with_alpha(theme().accent, 0.35f),
                         em(0.3f));
   }
-  const float text_width = ImGui::CalcTextSize(text).x;
+  const float text_width = ImGui::CalcTextSize(text.c_str()).x;
   list->AddText({std::round(at.x + (width - text_width) / 2), at.y + ImGui::GetStyle().FramePadding.y},
-                theme().text, text);
+                theme().text, text.c_str());
   ImGui::Dummy({width, height});
   bench.description().add_last("step", text);
   std::string help = "Last finished step of lg.run.steps. " + time_text(journal.elapsed()) +
@@ -251,28 +264,33 @@ void draw_figure(Workbench& bench, const char* item, const std::string& text, co
 }
 
 // The remaining time if it is known, otherwise the time since the run began.
-void draw_time(Workbench& bench) {
-  const double left = seconds_left(bench.journal());
-  if (left >= 0 && bench.journal().state() == SessionState::running)
-    draw_figure(bench, "elapsed", time_text(left) + " left", "Time left at the current rate.");
-  else
-    draw_figure(bench, "elapsed", time_text(bench.journal().elapsed()),
-                "Time since the run began, pauses included.");
+bool shows_left(Workbench& bench) {
+  return seconds_left(bench.journal()) >= 0 && bench.journal().state() == SessionState::running;
 }
 
-void draw_rate(Workbench& bench) {
+std::string time_figure(Workbench& bench) {
+  return shows_left(bench) ? time_text(seconds_left(bench.journal())) + " left"
+                           : time_text(bench.journal().elapsed());
+}
+
+std::string rate_figure(Workbench& bench) {
   char text[64];
   const double rate =
       bench.journal().state() == SessionState::paused ? 0 : bench.journal().steps_per_second();
   std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
-  draw_figure(bench, "rate", text, "Steps per second, over the last two seconds.");
+  return text;
 }
 
-void draw_memory(Workbench& bench) {
-  constexpr double kMiB = 1 << 20;
-  const Session::Memory memory = bench.session().memory();
-  char text[64], window[120];
+constexpr double kMiB = 1 << 20;
+
+std::string memory_figure(const Session::Memory& memory) {
+  char text[64];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
+  return text;
+}
+
+void draw_memory(Workbench& bench, const Session::Memory& memory) {
+  char window[120];
   std::snprintf(window, sizeof window,
                 "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
                 double(bench.shown().memory_held()) / kMiB, double(bench.shown().memory_budget()) / kMiB,
@@ -282,7 +300,7 @@ void draw_memory(Workbench& bench) {
       help, sizeof help,
       "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
       double(memory.peak) / kMiB, window);
-  draw_figure(bench, "memory", text, help);
+  draw_figure(bench, "memory", memory_figure(memory), help);
   bench.description().add_last("memory.window", window);
 }
 
@@ -396,6 +414,12 @@ void Toolbar::draw(Workbench& bench) {
   };
   const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
+  // A figure has its usual width, or what a longer one needs.
+  const std::string time = time_figure(bench), rate = rate_figure(bench);
+  const Session::Memory memory = bench.session().memory();
+  const auto room_for = [](const std::string& text, float usual) {
+    return std::max(em(usual), width_of_figure(text) + em(0.4f));
+  };
   std::vector<Piece> pieces;
   // Labels of the controls: all of them, only the most used ones, or none. Takes the first choice that leaves
   // space for all items that are not spare; times are dropped before labels.
@@ -410,7 +434,7 @@ void Toolbar::draw(Workbench& bench) {
     const std::string status = status_of(bench).text;
     const float state =
         std::max(ImGui::CalcTextSize("stopping").x, ImGui::CalcTextSize(status.c_str()).x) + em(2.1f);
-    const float progress = em(10.5f);
+    const float progress = progress_width(bench.journal());
     pieces.push_back({"", 4, state, [&bench, state] { draw_status(bench, state); }});
     if (const auto& note = bench.journal().not_finite()) {
       // A narrow window shows the beginning of the text; the popup has all of it.
@@ -423,9 +447,16 @@ void Toolbar::draw(Workbench& bench) {
       pieces.push_back({"", 4, wide, [&bench, limits, wide] { draw_limits(bench, limits, wide); }});
     }
     pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});
-    pieces.push_back({"", 10, em(6), [&bench] { draw_time(bench); }});
-    pieces.push_back({"", 11, em(6), [&bench] { draw_rate(bench); }});
-    pieces.push_back({"", 9, em(5.5f), [&bench] { draw_memory(bench); }});
+    pieces.push_back({"", 10, room_for(time, 6), [&bench, time] {
+                        draw_figure(bench, "elapsed", time,
+                                    shows_left(bench) ? "Time left at the current rate."
+                                                      : "Time since the run began, pauses included.");
+                      }});
+    pieces.push_back({"", 11, room_for(rate, 6), [&bench, rate] {
+                        draw_figure(bench, "rate", rate, "Steps per second, over the last two seconds.");
+                      }});
+    pieces.push_back(
+        {"", 9, room_for(memory_figure(memory), 5.5f), [&bench, memory] { draw_memory(bench, memory); }});
     const std::string settings = settings_label(bench);
     pieces.push_back({"", 7, ImGui::CalcTextSize(settings.c_str()).x + padding, [this, &bench, settings] {
                         if (ImGui::Button((settings + "###settings").c_str())) {

@@ -146,11 +146,23 @@ double RunCurves::place(XAxis axis, const RunMark& mark) const {
   return counted ? samples_at(counted->raw, double(mark.step)) : NAN;
 }
 
-std::string metric_stem(std::string_view name) {
-  if (const size_t slash = name.find_last_of("/."); slash != name.npos && slash + 1 < name.size())
-    name.remove_prefix(slash + 1);
-  constexpr std::array<std::string_view, 6> splits = {"train", "valid", "val", "test", "eval", "dev"};
-  for (std::string_view split : splits) {
+bool is_loss(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  for (const char* word : {"loss", "nll", "perplexity", "mse", "error", "residual"})
+    if (lower.find(word) != lower.npos) return true;
+  return false;
+}
+
+static constexpr std::array<std::string_view, 8> kSplits = {"train", "training", "valid", "validation",
+                                                            "val",   "test",     "eval",  "dev"};
+
+// "val_loss" is "loss", "acc" is "accuracy", "net.norm" is "norm".
+static std::string without_split(std::string_view name) {
+  if (const size_t dot = name.find_last_of('.'); dot != name.npos && dot + 1 < name.size())
+    name.remove_prefix(dot + 1);
+  for (std::string_view split : kSplits) {
     const size_t length = split.size() + 1;
     if (name.size() <= length) continue;
     if (name.starts_with(split) && name[split.size()] == '_')
@@ -162,7 +174,25 @@ std::string metric_stem(std::string_view name) {
   return std::string(name);
 }
 
-std::string chart_name(const Metric& metric) { return metric.probe ? metric.name : metric_stem(metric.name); }
+ChartPlace chart_place(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = name; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (!part.empty() && std::find(kSplits.begin(), kSplits.end(), part) == kSplits.end())
+      parts.push_back(part);
+  }
+  if (parts.empty()) return {"", std::string(name)};
+  for (const std::string_view part : {parts.front(), parts.back()})
+    if (parts.size() == 1 || is_loss(part)) return {"", without_split(part)};
+  std::string chart;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) chart += std::string(parts[i]) + "/";
+  return {std::string(parts.front()), chart + without_split(parts.back())};
+}
+
+ChartPlace chart_place(const Metric& metric) {
+  return metric.probe ? ChartPlace{"", metric.name} : chart_place(std::string_view(metric.name));
+}
 
 std::string line_name(const Metric& metric) { return metric.name + (metric.probe ? " (probe)" : ""); }
 
@@ -181,6 +211,9 @@ MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
   places.erase(std::unique(places.begin(), places.end()), places.end());
 
   MeanCurves result;
+  CurveRange all;
+  for (const Curve* curve : curves) all.add(curve->range(0, curve->size()));
+  const ValueBounds bounds = natural_bounds(all);
   std::vector<double> values(curves.size());
   std::vector<size_t> at(curves.size(), 0);  // index of the first point of each curve at or to the right of x
   for (const double place : places) {
@@ -206,8 +239,8 @@ MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
     for (int i = 0; i < count; ++i) squares += (values[size_t(i)] - mean) * (values[size_t(i)] - mean);
     const double spread = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
     result.mean.append(place, mean);
-    result.low.append(place, mean - spread);
-    result.high.append(place, mean + spread);
+    result.low.append(place, std::max(mean - spread, bounds.low));
+    result.high.append(place, std::min(mean + spread, bounds.high));
   }
   return result;
 }

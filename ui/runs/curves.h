@@ -16,6 +16,9 @@
 
 namespace lunagrad {
 
+// Of the exponential moving average, until the user changes it: light enough that peaks stay near their step.
+inline constexpr double kDefaultSmoothing = 0.6;
+
 // The unit of a chart's x axis. Samples: the metric that the script logs as "samples" or "epoch".
 enum class XAxis { step, time, samples };
 
@@ -80,17 +83,24 @@ struct RunCurves {
   double place(XAxis, const RunMark&) const;
 };
 
-// The part of a metric's name that selects its chart: "val_loss" and "train/loss" belong to "loss".
-std::string metric_stem(std::string_view name);
-// The chart of a metric, and its name in a legend. A probe's name is an expression.
-std::string chart_name(const Metric&);
-std::string line_name(const Metric&);
+// Losses and other errors, which training makes small.
+bool is_loss(std::string_view name);
+// The chart of a metric, and the section of charts that it is in; "" for none.
+struct ChartPlace {
+  std::string section, chart;
+};
+// By the parts of a name between slashes. The names of data splits do not count: "val_loss" and "train/loss"
+// belong to "loss". Losses share a chart: "loss/d" and "loss/g" are terms of "loss", and so are "d/loss" and
+// "g/loss". Other prefixes are sections: "grad/fc1" is a chart of the section "grad".
+ChartPlace chart_place(std::string_view name);
+ChartPlace chart_place(const Metric&);  // a probe's name is an expression
+std::string line_name(const Metric&);   // its name in a legend
 
 // Mean and spread of several runs at each x of one of them, at most `most` of them, with linear interpolation
 // between points. A run counts between its first and last point.
 struct MeanCurves {
   Curve mean, low, high;  // low and high: mean minus and plus the standard deviation (n - 1), where there are
-                          // at least two runs
+                          // at least two runs; not beyond natural bounds of the values
 };
 MeanCurves mean_of(const std::vector<const Curve*>&, size_t most = 20000);
 

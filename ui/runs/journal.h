@@ -146,7 +146,7 @@ class Journal {
   };
   std::map<std::string, Drag> drags_;
   MediaLog media_;
-  double smoothing_ = 0.9;
+  double smoothing_ = kDefaultSmoothing;
   SessionState state_ = SessionState::idle;
   bool waiting_for_end_ = false;
   bool ended_ = false;

@@ -66,7 +66,7 @@ class RunLibrary {
   std::function<void()> wake_;
   // Drawing thread.
   std::set<std::string> folders_, asked_;
-  double smoothing_ = 0.9;
+  double smoothing_ = kDefaultSmoothing;
   std::vector<RunSummary> runs_;
   uint64_t revision_ = 0;
   std::pair<size_t, size_t> progress_{};
@@ -78,7 +78,7 @@ class RunLibrary {
   std::condition_variable changed_;
   bool stop_ = false, again_ = false;
   std::set<std::string> wanted_folders_, wanted_runs_;
-  double wanted_smoothing_ = 0.9;
+  double wanted_smoothing_ = kDefaultSmoothing;
   std::unique_ptr<std::vector<RunSummary>> found_runs_;
   std::pair<size_t, size_t> found_progress_{};
   std::vector<News> news_;

@@ -48,6 +48,12 @@ Key key_of(const RunSummary& run, const std::string& difference, const RunOrder&
       return {difference.empty() ? NAN : 0, lower_ascii(difference)};
     case RunColumn::note:
       return {run.note.empty() ? NAN : 0, lower_ascii(run.note)};
+    case RunColumn::setting: {
+      const auto found = run.config.find(order.setting);
+      if (found == run.config.end() || !run.problem.empty()) return {NAN, {}};
+      const double number = setting_number(found->second);
+      return {std::isnan(number) ? INFINITY : number, lower_ascii(found->second)};  // words above numbers
+    }
   }
   return {};
 }
@@ -126,6 +132,49 @@ double best_of(const RunSummary& run, const std::string& metric) {
 double last_of(const RunSummary& run, const std::string& metric) {
   const auto found = run.metrics.find(metric);
   return found == run.metrics.end() ? NAN : found->second.last;
+}
+
+double setting_number(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end ? NAN : value;
+}
+
+std::vector<std::string> sweep_settings(const std::vector<RunSummary>& runs, const std::string& sweep,
+                                        const std::vector<std::string>& before, size_t most) {
+  // For each setting its values, and the number of trials that have one.
+  std::map<std::string, std::pair<std::set<std::string>, size_t>> seen;
+  size_t trials = 0;
+  for (const RunSummary& run : runs) {
+    if (sweep.empty() || run.sweep != sweep || !run.problem.empty()) continue;
+    ++trials;
+    for (const auto& [name, value] : run.config) {
+      seen[name].first.insert(value);
+      ++seen[name].second;
+    }
+  }
+  std::erase_if(seen,
+                [&](const auto& one) { return one.second.first.size() < 2 && one.second.second == trials; });
+  std::vector<std::string> settings;
+  for (const std::string& name : before)
+    if (seen.erase(name)) settings.push_back(name);
+  for (const auto& [name, values] : seen) settings.push_back(name);
+  settings.resize(std::min(settings.size(), most));
+  return settings;
+}
+
+std::string ranked_metric(const std::vector<RunSummary>& runs, const std::string& sweep) {
+  if (sweep.empty()) return "";
+  for (const RunSummary& run : runs)
+    if (run.sweep == sweep && run.metrics.count(run.ranked)) return run.ranked;
+  return "";
+}
+
+bool higher_is_better(const std::vector<RunSummary>& runs, const std::string& sweep,
+                      const std::string& metric) {
+  for (const RunSummary& run : runs)
+    if (!sweep.empty() && run.sweep == sweep) return higher_is_better(run, metric);
+  return higher_is_better(metric);
 }
 
 std::vector<std::string> differences(const std::vector<RunSummary>& runs) {

@@ -46,13 +46,25 @@ double last_of(const RunSummary&, const std::string& metric);
 // For each run, the settings that are not the same in all readable runs of its script: "lr 0.1, seed 7".
 std::vector<std::string> differences(const std::vector<RunSummary>&);
 
-enum class RunColumn { star, name, started, outcome, steps, last, best, seconds, differences, note };
+// The text of a setting as a number; NaN if it is none.
+double setting_number(const std::string& text);
+// The settings in which the readable trials of a sweep differ, at most `most`: first the settings of `before`
+// that still differ, in their order, then new ones. Empty if `sweep` is "".
+std::vector<std::string> sweep_settings(const std::vector<RunSummary>&, const std::string& sweep,
+                                        const std::vector<std::string>& before, size_t most);
+// The metric by which a sweep ranks its trials, if any of them logged it; otherwise "".
+std::string ranked_metric(const std::vector<RunSummary>&, const std::string& sweep);
+// Whether larger values of the metric are better in these runs: as the sweep says, if it ranks by it.
+bool higher_is_better(const std::vector<RunSummary>&, const std::string& sweep, const std::string& metric);
+
+enum class RunColumn { star, name, started, outcome, steps, last, best, seconds, differences, note, setting };
 struct RunOrder {
   RunColumn column = RunColumn::started;
   bool descending = true;
   std::string metric;
-  std::string filter;  // words; each must occur somewhere in the row, ignoring case
-  std::string sweep;   // folder of a sweep: shows only its trials; "": all runs
+  std::string filter;   // words; each must occur somewhere in the row, ignoring case
+  std::string sweep;    // folder of a sweep: shows only its trials; "": all runs
+  std::string setting;  // the name of the setting that RunColumn::setting sorts by
 };
 // Indices of the visible runs, in order. Runs without the sorted field come last.
 std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<std::string>& differences,

@@ -1,7 +1,6 @@
 #include "ui/runs/parallel.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -13,21 +12,15 @@ namespace {
 constexpr double kWideSpan = 100;  // from this ratio of largest to smallest value on, an axis is logarithmic
 constexpr size_t kFewValues = 6;   // up to this many values, each has a tick
 
-// The whole text as a number, NaN otherwise.
-double number_in(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end ? NAN : value;
-}
-
 // An axis of numbers; replaces `values` by their places on it. NaN and infinities have no place.
 ParallelAxis number_axis(const std::string& name, std::vector<double>& values, bool logarithmic) {
-  ParallelAxis axis{name, "", {}};
+  ParallelAxis axis;
+  axis.name = name;
   std::set<double> distinct;
   for (const double value : values)
     if (std::isfinite(value)) distinct.insert(value);
   if (distinct.empty()) return axis;
-  const double least = *distinct.begin(), most = *distinct.rbegin();
+  const double least = axis.least = *distinct.begin(), most = axis.most = *distinct.rbegin();
   logarithmic = least > 0 && (logarithmic || most / least >= kWideSpan);
   if (logarithmic) axis.about = "logarithmic";
   const auto place = [&](double value) {
@@ -54,13 +47,15 @@ ParallelAxis number_axis(const std::string& name, std::vector<double>& values, b
 // An axis of words in alphabetical order; "" has no place.
 ParallelAxis word_axis(const std::string& name, const std::vector<std::string>& words,
                        std::vector<double>& places) {
-  ParallelAxis axis{name, "", {}};
+  ParallelAxis axis;
+  axis.name = name;
   std::set<std::string> distinct(words.begin(), words.end());
   distinct.erase("");
   std::map<std::string, double> place_of;
   for (const std::string& word : distinct) {
     const double place = distinct.size() < 2 ? 0.5 : double(place_of.size()) / double(distinct.size() - 1);
     axis.ticks.push_back({place, word});
+    axis.words.push_back(word);
     place_of[word] = place;
   }
   for (size_t i = 0; i < words.size(); ++i) places[i] = words[i].empty() ? NAN : place_of.at(words[i]);
@@ -92,7 +87,7 @@ ParallelPlot parallel_plot(const std::vector<RunSummary>& runs, const std::vecto
       const auto found = runs[line.source].config.find(name);
       const bool given = found != runs[line.source].config.end();
       words.push_back(given ? found->second : "");
-      numbers.push_back(given ? number_in(found->second) : NAN);
+      numbers.push_back(given ? setting_number(found->second) : NAN);
       all_numbers &= !given || std::isfinite(numbers.back());
     }
     if (std::set<std::string>(words.begin(), words.end()).size() < 2) continue;

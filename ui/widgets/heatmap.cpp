@@ -125,7 +125,9 @@ void Heatmap::paint(const HeatCells& cells, const ColorRange& range, const Value
       if (row * cells.columns + column >= cells.elements)
         continue;  // after the end of a short last row: transparent
       const double value = cells.values[pixel];
-      if (std::isfinite(value)) {
+      if (value == 0 && range.zeros) {
+        pixels_[pixel] = zero_color(colors.dark);
+      } else if (std::isfinite(value)) {
         pixels_[pixel] = scale[size_t(color_position(value, range) * (scale.size() - 1) + 0.5)];
       } else {
         pixels_[pixel] = std::isnan(value) ? colors.nan : colors.infinite;

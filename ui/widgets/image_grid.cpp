@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/core/figures.h"
 #include "ui/widgets/tip.h"
@@ -30,6 +31,29 @@ ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange r
   const int red = level(channels[0]);
   return count == 3 ? IM_COL32(red, level(channels[stride]), level(channels[2 * stride]), 255)
                     : IM_COL32(red, red, red, 255);
+}
+
+namespace {
+
+// The tiles that fit beside and below each other.
+std::pair<int64_t, int64_t> tiles_at(float scale, const ImageTiles& tiles, ImVec2 room, float gap) {
+  const auto across = int64_t((room.x + gap) / (float(tiles.columns) * scale + gap));
+  const auto down = int64_t((room.y + gap) / (float(tiles.rows) * scale + gap));
+  return {std::max<int64_t>(across, 1), std::max<int64_t>(down, 0)};
+}
+
+}  // namespace
+
+float tile_scale(const ImageTiles& tiles, ImVec2 room, float gap, float least) {
+  const auto fits = [&](float scale) {
+    const auto [across, down] = tiles_at(scale, tiles, room, gap);
+    return across * down >= tiles.count;
+  };
+  float scale = std::min(room.x / float(tiles.columns), room.y / float(tiles.rows));
+  if (scale > 2) scale = std::floor(scale);
+  while (scale > least && !fits(scale)) scale *= 0.95f;
+  scale = std::max(scale, least);
+  return scale > 2 ? std::floor(scale) : scale;
 }
 
 void ImageGrid::paint(const ImageTiles& tiles, bool normalize_each, const ValueColors& colors) {
@@ -98,19 +122,10 @@ int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_
   paint(tiles, normalize_each, colors);
   const float gap = em(0.3f);
   room = {std::max(room.x, em(2)), std::max(room.y, em(2))};
-  // The largest scale at which all tiles fit; at least a pixel per tile, and at least what can be
-  // distinguished.
-  float scale = std::min(room.x / float(tiles.columns), room.y / float(tiles.rows));
-  const float least = std::max(1.0f, em(1.5f) / float(std::max(tiles.rows, tiles.columns)));
-  const auto fit_at = [&](float s) {
-    const auto across = int64_t((room.x + gap) / (float(tiles.columns) * s + gap));
-    const auto down = int64_t((room.y + gap) / (float(tiles.rows) * s + gap));
-    return std::pair(std::max<int64_t>(across, 1), std::max<int64_t>(down, 0));
-  };
-  while (scale > least && fit_at(scale).first * fit_at(scale).second < tiles.count) scale *= 0.95f;
-  scale = std::max(std::min(scale, em(6) / float(std::max(tiles.rows, tiles.columns)) + 8), least);
-  if (scale > 2) scale = std::floor(scale);
-  const auto [across, down] = fit_at(scale);
+  // At least a pixel per tile, and at least what can be distinguished.
+  const float scale =
+      tile_scale(tiles, room, gap, std::max(1.0f, em(1.5f) / float(std::max(tiles.rows, tiles.columns))));
+  const auto [across, down] = tiles_at(scale, tiles, room, gap);
   const int64_t shown = std::min(tiles.count, across * std::max<int64_t>(down, 1));
 
   const ImVec2 at = ImGui::GetCursorScreenPos();

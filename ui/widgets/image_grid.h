@@ -26,6 +26,10 @@ PixelRange pixel_range(std::span<const float>);
 // Colour of one pixel with `count` channels.
 ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange);
 
+// The largest number of pixels for one pixel of a tile at which so many tiles, `gap` apart, fit into the
+// room; at least `least`.
+float tile_scale(const ImageTiles&, ImVec2 room, float gap, float least);
+
 class ImageGrid {
  public:
   // Fills at most `room`. `label` returns the tooltip of tile i. Returns the number of tiles that fit.

@@ -11,7 +11,7 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kMostDescribed = 200;
-constexpr float kDimmed = 0.15f;
+constexpr float kDimmed = 0.15f, kOut = 0.07f;
 
 // The best lines are blue, the worst orange: most people can tell these colours apart.
 ImU32 color_of(const ParallelLine& line) {
@@ -38,6 +38,28 @@ class Drawing {
   float x(size_t axis) const { return left_ + width_ * float(axis); }
   float y(double place) const { return top_ + height_ * float(1 - place); }
 
+  double place(float at) const { return std::clamp(double(1 - (at - top_) / height_), 0.0, 1.0); }
+
+  // The axis at which a drag from here begins: near its line, or on its title.
+  std::optional<size_t> axis_at(ImVec2 mouse) const {
+    if (plot_.axes.size() < 2 || mouse.y > y(0) + em(0.6f)) return std::nullopt;
+    const float nearest = std::round((mouse.x - left_) / width_);
+    const auto axis = size_t(std::clamp(nearest, 0.0f, float(plot_.axes.size() - 1)));
+    const Fonts::Label font{ImGui::GetFont(), ImGui::GetFontSize()};
+    const float line = std::min(em(0.6f), 0.08f * width_);
+    const float title = std::min(font.width(plot_.axes[axis].name), std::max(em(4), width_ - em(0.5f))) / 2;
+    if (std::abs(mouse.x - x(axis)) > (mouse.y < y(1) ? std::max(title, line) : line)) return std::nullopt;
+    return axis;
+  }
+
+  void draw_brush(size_t axis, double low, double high, const char* name, Description& description) const {
+    const float half = em(0.45f);
+    const ImVec2 min{x(axis) - half, y(high) - 1}, max{x(axis) + half, y(low) + 1};
+    list_->AddRectFilled(min, max, with_alpha(theme().accent, 0.3f), em(0.15f));
+    list_->AddRect(min, max, theme().accent, em(0.15f));
+    description.add((std::string(name) + ".brush").c_str(), plot_.axes[axis].name, min, max);
+  }
+
   std::optional<size_t> under(ImVec2 mouse) const {
     return nearest_line(plot_, (mouse.x - left_) / width_, 1 - (mouse.y - top_) / height_, width_, height_,
                         em(0.5f));
@@ -61,6 +83,8 @@ class Drawing {
     list_->AddText(at, t.text, title.c_str());
     description.add((std::string(name) + ".axis").c_str(),
                     one.name + (one.about.empty() ? "" : " " + one.about), at, {at.x + wide, at.y + line});
+    description.add((std::string(name) + ".track").c_str(), one.name, {x(axis) - 2, y(1)},
+                    {x(axis) + 2, y(0)});
     std::vector<float> taken;
     for (const ParallelTick& tick : one.ticks) {
       const float middle = y(tick.place);
@@ -102,17 +126,36 @@ ParallelPick draw_parallel_plot(const char* name, const ParallelPlot& plot, cons
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool clicked = ImGui::InvisibleButton(name, size);
   const Drawing drawing(plot, at, size);
+  ParallelPick pick;
+  if (const bool released = ImGui::IsItemDeactivated(); released || ImGui::IsItemActive()) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const ImVec2 from = io.MouseClickedPos[ImGuiMouseButton_Left];
+    const auto axis = drawing.axis_at(from);
+    const bool moved = io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] >= 16;
+    const double a = drawing.place(from.y), b = drawing.place(io.MousePos.y);
+    if (axis && moved)
+      pick.brush = ParallelPick::Brush{*axis, std::min(a, b), std::max(a, b), released};
+    else if (axis && released && plot.axes[*axis].brush)
+      pick.cleared = axis;
+  }
   std::optional<size_t> under;
-  if (ImGui::IsItemHovered()) under = drawing.under(ImGui::GetIO().MousePos);
+  if (ImGui::IsItemHovered() && !pick.brush) {
+    under = drawing.under(ImGui::GetIO().MousePos);
+    if (drawing.axis_at(ImGui::GetIO().MousePos)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  }
   ImGui::PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
   // The best lines are drawn last, above the others.
   std::vector<size_t> order(plot.lines.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto shade = [&](size_t i) { return std::isnan(plot.lines[i].shade) ? 2 : plot.lines[i].shade; };
+  const auto shade = [&](size_t i) {
+    return plot.lines[i].out ? 3 : std::isnan(plot.lines[i].shade) ? 2 : plot.lines[i].shade;
+  };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return shade(a) > shade(b); });
   for (const size_t i : order) {
-    const bool dim = (under || !chosen.empty()) && !chosen.count(plot.lines[i].source);
-    drawing.draw_line(plot.lines[i], with_alpha(color_of(plot.lines[i]), dim ? kDimmed : 0.8f), em(0.1f));
+    const ParallelLine& line = plot.lines[i];
+    const bool dim = (under || !chosen.empty()) && !chosen.count(line.source);
+    const float strength = line.out ? kOut : dim ? kDimmed : 0.8f;
+    drawing.draw_line(line, with_alpha(line.out ? theme().text : color_of(line), strength), em(0.1f));
   }
   for (size_t i = 0; i < plot.lines.size(); ++i) {
     const ParallelLine& line = plot.lines[i];
@@ -120,16 +163,22 @@ ParallelPick draw_parallel_plot(const char* name, const ParallelPlot& plot, cons
       drawing.draw_line(line, color_of(line), em(under == i ? 0.25f : 0.18f));
     if (i >= kMostDescribed) continue;
     const ImVec2 spot = drawing.spot(line);
-    description.add(
-        (std::string(name) + ".line").c_str(),
-        line.name + (chosen.count(line.source) ? " chosen" : "") + (under == i ? " under the pointer" : ""),
-        {spot.x - 1, spot.y - 1}, {spot.x + 1, spot.y + 1});
+    description.add((std::string(name) + ".line").c_str(),
+                    line.name + (line.out ? " out" : "") + (chosen.count(line.source) ? " chosen" : "") +
+                        (under == i ? " under the pointer" : ""),
+                    {spot.x - 1, spot.y - 1}, {spot.x + 1, spot.y + 1});
   }
-  for (size_t axis = 0; axis < plot.axes.size(); ++axis) drawing.draw_axis(axis, name, description);
+  for (size_t axis = 0; axis < plot.axes.size(); ++axis) {
+    drawing.draw_axis(axis, name, description);
+    if (pick.brush && pick.brush->axis == axis)
+      drawing.draw_brush(axis, pick.brush->low, pick.brush->high, name, description);
+    else if (const auto& brush = plot.axes[axis].brush)
+      if (const auto places = places_of(plot.axes[axis], *brush))
+        drawing.draw_brush(axis, places->first, places->second, name, description);
+  }
   ImGui::PopClipRect();
-  ParallelPick pick;
   if (under) pick.under = plot.lines[*under].source;
-  if (clicked) pick.clicked = pick.under;
+  if (clicked && !pick.brush && !pick.cleared) pick.clicked = pick.under;
   return pick;
 }
 

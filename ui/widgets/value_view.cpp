@@ -70,6 +70,7 @@ ColorRange color_range(const ColorScale& scale, const Statistics& s) {
     range.low = -reach;
     range.high = reach;
   }
+  range.zeros = !range.diverging && s.zeros > 0;
   if (scale.logarithmic && reach > 0) range.linear_below = reach * 1e-4;
   return range;
 }
@@ -84,6 +85,8 @@ double color_position(double value, const ColorRange& range) {
   };
   return (bent(clamped) - bent(range.low)) / (bent(range.high) - bent(range.low));
 }
+
+ImU32 zero_color(bool dark) { return dark ? rgb(0x5a6069) : rgb(0xd9dde2); }
 
 ImU32 map_color(double position, bool diverging, bool dark) {
   // Viridis (van der Walt and Smith 2015, CC0) at nine positions.
@@ -108,7 +111,8 @@ void draw_color_legend(const ColorRange& range, float width, const ValueColors& 
   const float low_width = ImGui::CalcTextSize(low.c_str()).x,
               high_width = ImGui::CalcTextSize(high.c_str()).x;
   const ImVec2 bar{at.x + low_width + gap, std::round(at.y + (line - height) / 2)};
-  const float bar_width = std::clamp(width - low_width - high_width - 2 * gap, 1.0f, em(8));
+  const float zero_width = range.zeros ? 2.5f * gap + height + ImGui::CalcTextSize("0").x : 0;
+  const float bar_width = std::clamp(width - low_width - high_width - zero_width - 2 * gap, 1.0f, em(8));
   list->AddText(at, colors.muted, low.c_str());
   for (int s = 0; s < kSteps; ++s) {
     const double value = range.low + (range.high - range.low) * (s + 0.5) / kSteps;
@@ -118,7 +122,15 @@ void draw_color_legend(const ColorRange& range, float width, const ValueColors& 
   }
   list->AddRect(bar, {bar.x + bar_width, bar.y + height}, colors.border);
   list->AddText({bar.x + bar_width + gap, at.y}, colors.muted, high.c_str());
-  ImGui::Dummy({low_width + bar_width + high_width + 2 * gap, line});
+  float end = bar.x + bar_width + gap + high_width;
+  if (range.zeros) {
+    const ImVec2 swatch{end + 2 * gap, bar.y};
+    list->AddRectFilled(swatch, {swatch.x + height, swatch.y + height}, zero_color(colors.dark));
+    list->AddRect(swatch, {swatch.x + height, swatch.y + height}, colors.border);
+    list->AddText({swatch.x + height + gap / 2, at.y}, colors.muted, "0");
+    end = swatch.x + height + gap / 2 + ImGui::CalcTextSize("0").x;
+  }
+  ImGui::Dummy({end - at.x, line});
 }
 
 void draw_histogram(const char* id, const Statistics& s, ImVec2 size, const ValueColors& colors) {

@@ -37,6 +37,7 @@ struct ColorScale {
 struct ColorRange {
   double low = 0, high = 1;
   bool diverging = false;  // the colours diverge around 0
+  bool zeros = false;      // there are zeros, which the colours of one sign do not show: they have their own
   double linear_below =
       0;  // for a logarithmic range: linear below this magnitude; 0: the whole range is linear
   bool operator==(const ColorRange&) const = default;
@@ -44,12 +45,14 @@ struct ColorRange {
 ColorRange color_range(const ColorScale&, const Statistics&);
 // The position of a finite value: 0 for `low` and below, 1 for `high` and above.
 double color_position(double value, const ColorRange&);
+// The colour of zeros beside viridis: a grey, which that map does not contain.
+ImU32 zero_color(bool dark);
 // The colour of a position: viridis, or blue through a neutral middle to orange.
 ImU32 map_color(double position, bool diverging, bool dark);
 // The value below which the fraction `part` of the finite values lies, exact to a bin of the histogram.
 double quantile(const Statistics&, double part);
 
-// One line: minimum, colour bar, maximum.
+// One line: minimum, colour bar, maximum, and the colour of zeros if they have their own.
 void draw_color_legend(const ColorRange&, float width, const ValueColors&);
 // A histogram with the statistics' bins, whose widths grow with magnitude; the tooltip describes the bar
 // under the mouse.

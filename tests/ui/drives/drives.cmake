@@ -46,6 +46,8 @@ drive(digits digits.lua ${DIGITS} --size 1280x800)
 set(LASTING ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=1000)
 drive(tour tour.lua ${LASTING} --size 1280x800)
 drive(tour-large tour.lua ${LASTING} --size 2560x1440)
+drive(charts charts.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/charts_script.lua --size 1280x800)
+drive(long-run long_run.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/long_run_script.lua --size 1920x1080)
 drive(legend legend.lua ${LASTING} --size 1920x1080 --scale 1.6)
 drive(graph graph.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/transformer.lua --set layers=6 --set width=32 --set length=32
       --set steps=100000 --size 1280x800)

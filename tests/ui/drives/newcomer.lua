@@ -43,6 +43,10 @@ ui.wait("state", "stopped")
 -- The mouse.
 ui.click("panel", "Examples and help")
 ui.wait("help.page", "Examples shown")
+-- Beside Run it says which of them need a file.
+ui.expect("example.needs", "05_mnist_cnn FOLDER")
+ui.expect("example.needs", "07_transformer FILE")
+ui.absent("example.needs", "04_digits_mlp")
 ui.wheel("example", -4)
 ui.click("example.run", "04_digits_mlp")
 ui.wait("state", "running")

@@ -21,4 +21,19 @@ expect(near 0 "" ${display} ${WORKBENCH} ${WORK}/train.lua ${VALIDATION} --size 
        --drive ${SOURCE}/tests/ui/drives/sweep.lua ${WORK} near)
 expect(far 0 "" ${display} ${WORKBENCH} far/away ${VALIDATION} --size 1280x800 --light
        --drive ${SOURCE}/tests/ui/drives/sweep.lua ${WORK} away)
+
+# A sweep that maximises a metric other than the loss: brushes.
+file(WRITE ${WORK}/score.lua [[
+local lg = require "lunagrad"
+local lr, optimizer = lg.run.param("lr", 0.1), lg.run.param("optimizer", "sgd")
+for step in lg.run.steps(20) do
+  local score = 1 - math.abs(math.log(lr / 1e-2, 10)) / 4 + ({adam = 0.01, lion = 0.02, sgd = 0})[optimizer]
+  lg.run.log {loss = 1 / step, score = score - 1 / step}
+end
+]])
+expect(new 0 "12 trials" ${LUNAGRAD} sweep new best score.lua --grid lr=0.0001,0.001,0.01,0.1
+       --grid optimizer=sgd,adam,lion --trials 12 --maximize score)
+expect(join 0 "trial 12: finished" ${LUNAGRAD} sweep join best)
+expect(best 0 "" ${display} ${WORKBENCH} best ${VALIDATION} --size 1280x800
+       --drive ${SOURCE}/tests/ui/drives/brush.lua ${WORK})
 finish()

@@ -151,10 +151,11 @@ TEST_CASE("wake is called once per batch of events") {
 
 TEST_CASE("metrics of one kind share a chart") {
   for (const char* name : {"loss", "val_loss", "train/loss", "loss_test", "eval.loss"})
-    CHECK(metric_stem(name) == "loss");
-  CHECK(metric_stem("test_acc") == "accuracy");
-  CHECK(metric_stem("lr") == "lr");
-  CHECK(metric_stem("test") == "test");
+    CHECK(chart_place(std::string_view(name)).chart == "loss");
+  const auto chart = [](std::string_view name) { return chart_place(name).chart; };
+  CHECK(chart("test_acc") == "accuracy");
+  CHECK(chart("lr") == "lr");
+  CHECK(chart("test") == "test");
 }
 
 TEST_CASE("a change of smoothing applies to the whole curve") {

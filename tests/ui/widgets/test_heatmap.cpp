@@ -1,7 +1,9 @@
 // The parts of a heatmap that need no window: colour ranges, zooming, pictures.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "runtime/ops.h"
 #include "ui/widgets/heatmap.h"
@@ -33,6 +35,46 @@ TEST_CASE("colours run from minimum to maximum, and around 0 where both signs oc
   // A single value, and no value.
   CHECK(color_position(3, color_range({}, statistics_of({3, 3}))) == 0.5);
   CHECK(color_position(0, color_range({}, statistics_of({NAN}))) == 0.5);
+}
+
+TEST_CASE("zeros among values of one sign have a colour that no value has") {
+  const ColorRange rectified = color_range({}, statistics_of({0, 0.1, 5}));
+  CHECK(rectified.zeros);
+  CHECK(color_range({}, statistics_of({0, -2})).zeros);
+  CHECK(color_range({}, statistics_of({0, 0})).zeros);
+  CHECK_FALSE(color_range({}, statistics_of({0.1, 5})).zeros);
+  CHECK_FALSE(color_range({}, statistics_of({-1, 0, 1})).zeros);  // 0 is the middle of that map
+  ColorScale scale;
+  scale.map = ColorScale::Map::sequential;
+  CHECK(color_range(scale, statistics_of({-1, 0, 1})).zeros);
+  CHECK_FALSE(color_range({}, {}).zeros);
+  for (const bool dark : {false, true}) {
+    const ImU32 zero = zero_color(dark);
+    for (int i = 0; i <= 512; ++i) {
+      const ImU32 other = map_color(i / 512.0, false, dark);
+      int apart = 0;
+      for (const int shift : {0, 8, 16})
+        apart = std::max(apart, std::abs(int(zero >> shift & 255) - int(other >> shift & 255)));
+      CHECK(apart >= 24);
+    }
+  }
+}
+
+TEST_CASE("a small picture gets the room there is, several share it") {
+  ImageTiles tiles;
+  tiles.count = 1;
+  tiles.rows = tiles.columns = 16;
+  CHECK(tile_scale(tiles, {600, 400}, 4, 2) == 25);
+  CHECK(tile_scale(tiles, {30, 400}, 4, 1) >= 1);
+  CHECK(tile_scale(tiles, {600, 4}, 4, 1) == 1);
+  tiles.count = 64;
+  const float shared = tile_scale(tiles, {600, 400}, 4, 1);
+  CHECK(shared >= 2);
+  CHECK(shared < 25);
+  const auto across = int((600 + 4) / (16 * shared + 4)), down = int((400 + 4) / (16 * shared + 4));
+  CHECK(across * down >= 64);
+  tiles.count = 100000;
+  CHECK(tile_scale(tiles, {600, 400}, 4, 2) == 2);
 }
 
 TEST_CASE("a manual range, a clipped one, and a logarithmic one") {

@@ -1,11 +1,14 @@
--- docs/find-the-bug.md: a click on the faint peak at step 148 repeats that step.
+-- docs/find-the-bug.md: a click on the thin peak at step 148 repeats that step.
 local real = dofile(arg[0]:match(".*/") .. "../real.lua")
 ui.wait("state", "finished", 120)
 ui.wait("curves.curve", "loss 400 points")
 ui.click("panel", "Time")
 ui.wait("panel", "Time in front")
 real.begin()
-real.xdotool(real.aim("curves.chart", "loss", (148 - 1) / (400 - 1)) .. "click --delay 1 1")
+local x, y, width, height = ui.rect("curves.chart", "loss")
+-- The peak is the largest value, with a sixteenth of the height above it.
+real.xdotool(("mousemove --window %s %.0f %.0f click --delay 1 1"):format(
+  real.window, x + width * (148 - 1) / (400 - 1), y + height / 18))
 ui.wait("time.step", "step 148", 60)
 ui.wait("tape.summary", "step 148")
 real.click("tape.node", "linear [64, 128]")

@@ -1,0 +1,17 @@
+-- The numbers of the toolbar have room for all of their digits. Played with long_run_script.lua.
+ui.wait("state", "running")
+ui.wait("step", "/ 123456789012")
+ui.frames(3)
+local x, y, width, height = ui.rect("step")
+-- "step 000000000000 / 123456789012", whose digits are wider than 6 pixels.
+assert(width > 32 * 6 + 8, ("the step has %.0f pixels"):format(width))
+-- The items beside it begin behind it.
+for _, name in ipairs {"elapsed", "rate", "memory", "run.settings"} do
+  if ui.texts(name)[1] then
+    local left, top = ui.rect(name)
+    assert(left >= x + width and top < y + height, ("%s begins at %.0f, the step ends at %.0f"):format(name, left, x + width))
+  end
+end
+ui.key("Shift+F5")
+ui.wait("state", "stopped")
+ui.quit()
