@@ -298,6 +298,11 @@ class MediaPanel final : public Panel {
       list->AddLine({xa, y_of(quantile(*a.media, 2))}, {xb, y_of(quantile(*b.media, 2))}, theme().text, 1.5f);
     }
     list->Flags = smooth;
+    if (const int64_t cursor = bench.shown().cursor(); cursor >= first && cursor <= last) {
+      const float x = x_of(cursor);
+      list->AddLine({x, at.y}, {x, floor}, cursor_color(bench), 2);
+      describe_cursor(bench, "media.cursor", x, at.y, floor);
+    }
     const float now = x_of(series.entries[size_t(at_)].step);
     list->AddLine({now, at.y}, {now, floor}, theme().accent, 1.5f);
     list->AddText({left, floor + 1}, theme().muted, ("step " + std::to_string(first)).c_str());
