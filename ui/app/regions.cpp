@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "ui/base/redraw.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -189,14 +190,13 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
   ImGui::PopID();
 }
 
-// Names the step of a panel that does not show the window's step.
-void Regions::draw_step_note(Workbench& bench, const PanelStep& step, const std::string& title, float width) {
+// Names the step of a panel that does not show the window's step; the text ends at `end`.
+void Regions::draw_step_note(Workbench& bench, const PanelStep& step, const std::string& title, ImVec2 end) {
   const std::string text = step_note(bench, step);
-  const float right = ImGui::GetCursorPosX() + width;
-  ImGui::SetCursorPosX(std::max(right - ImGui::CalcTextSize(text.c_str()).x, ImGui::GetCursorPosX()));
+  if (text.empty()) return;
+  ImGui::SetCursorScreenPos({end.x - ImGui::CalcTextSize(text.c_str()).x, end.y});
   ImGui::AlignTextToFramePadding();
   text_in(step_color(bench, step.step), "%s", text.c_str());
-  if (text.empty()) return;
   bench.description().add_last("panel.step", title + ": " + text);
   explain("The step that this panel shows. The toolbar has the step of the window.");
 }
@@ -270,12 +270,15 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   // A panel whose tools do not name its step has room for it at the end of the row, so that the number moves
   // nothing when it comes and goes. Where the tabs leave no room, it has its own row.
   const std::string title = front;
-  const std::optional<PanelStep> step = find(title)->shown_step(bench);
-  const bool noted = step && !(step->said && tools <= whole);
+  const auto needs_note = [&](const std::optional<PanelStep>& step) {
+    return step && !(step->said && tools <= whole);
+  };
+  const bool noted = needs_note(find(title)->shown_step(bench));
   const float note = noted ? ImGui::CalcTextSize("step 0,000,000").x + em(0.8f) : 0;
   const bool below = noted && whole - note < tab_width(title.c_str()) + tab_width("99 more") + em(0.4f);
   const float room = below ? whole : whole - note;
   const bool beside = !below && tabs + em(0.8f) + tools <= room;
+  const ImVec2 head = ImGui::GetCursorScreenPos();
   ImGui::BeginChild("tabs", {beside ? std::min(tabs, room) : room, row}, false, kStill);
   draw_tabs(bench, panels, front, room);
   if (filling && panels.size() == 1) {
@@ -287,10 +290,8 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   ImGui::EndChild();
   Panel& shown = *find(front);  // a click on a tab may have changed it
   const float left = ImGui::GetCursorPosX();
-  if (noted) {
-    if (!below) ImGui::SameLine(left + room + em(0.8f), 0);
-    draw_step_note(bench, *step, title, below ? whole : note - em(0.8f));
-  }
+  const ImVec2 note_end{head.x + whole, below ? ImGui::GetCursorScreenPos().y : head.y};
+  if (below) ImGui::Dummy({whole, row});
   if (beside) ImGui::SameLine(left + std::min(tabs, room) + em(0.8f), 0);
   ImGui::PushID(front.c_str());
   // A panel without tools has no row for them; draw_tools() is still called in each frame, since tools may
@@ -313,6 +314,11 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   shown.draw(bench);
   ImGui::EndChild();
   ImGui::PopID();
+  if (front == title) {  // behind the content, which may have taken over another step while it was drawn
+    const std::optional<PanelStep> step = shown.shown_step(bench);
+    if (needs_note(step)) draw_step_note(bench, *step, title, note_end);
+    if (needs_note(step) != noted) draw_again_in(0);
+  }
   if (bench.description().enabled()) {
     std::string text = std::string(id) + ":";
     for (const Panel* panel : panels) text += std::string(" ") + panel->title() + ",";
