@@ -408,7 +408,11 @@ bool StatisticsWatch::read_kept(const Kept& kept, Leaves& leaves, std::vector<No
       Tensor& sum = leaf->second.sum;
       sum = sum.defined() && node.had_gradient ? sum + made : made;
     };
-    complete &= kept.values.visit(at, visitor, check_wanted);
+    // Ops of the script itself may print, count or wait for other ranks: only a user's request runs them
+    // again.
+    const bool repeatable = std::none_of(pass.nodes.begin(), pass.nodes.end(),
+                                         [](const KeptNode& node) { return bool(node.custom); });
+    complete &= repeatable && kept.values.visit(at, visitor, check_wanted);
   }
   TensorList gradients, samples;
   for (const auto& [id, leaf] : reached) {

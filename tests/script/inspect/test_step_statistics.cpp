@@ -235,6 +235,39 @@ print(("%a"):format(model[1].weight:sum():item())))");
   }
 }
 
+TEST_CASE("a pause does not call the script's own ops again; the gradients of parameters are there") {
+  Recorder recorder;
+  recorder.session.watch_statistics(true, 1000);
+  recorder.session.watch_tape(true);
+  Breakpoint fifth;
+  fifth.condition = Breakpoint::Condition::step;
+  fifth.step = 5;
+  REQUIRE(recorder.session.add_breakpoint(fifth));
+  recorder.run(R"(
+local lg = require "lunagrad"
+local calls = 0
+local twice = lg.custom_op{name = "twice",
+  forward = function(ctx, x) calls = calls + 1 return x * 2 end,
+  backward = function(ctx, g) return g * 2 end}
+local w = lg.ones(3, {requires_grad = true})
+for step in lg.run.steps(6) do
+  w.grad = nil
+  twice(w * step):sum():backward()
+end
+print("calls", calls))");
+  REQUIRE(recorder.reaches(SessionState::paused));
+  std::promise<bool> promise;
+  recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
+  CHECK(promise.get_future().get());
+  const StepStatisticsPtr found = recorder.session.statistics().back();
+  CHECK(found->step == 4);
+  REQUIRE(found->parameters.size() == 1);
+  CHECK(found->parameters[0].gradient.max == 8);
+  recorder.session.resume();
+  REQUIRE(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.printed("calls\t6"));
+}
+
 TEST_CASE("without a tape, and while a script runs, nothing is measured for a viewer") {
   Recorder recorder;
   const auto measure = [&] {
