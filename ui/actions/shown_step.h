@@ -32,7 +32,8 @@ class ShownStep {
   // say so in their headers (Panel::shown_step()). A pause within a step counts as that step as soon as its
   // tape exists.
   int64_t cursor() const { return standing_.value_or(latest_); }
-  int64_t latest() const { return latest_; }  // where the cursor is while it is live
+  bool at_replay() const { return replayed_ != nullptr; }  // the cursor is at a step that a replay computed
+  int64_t latest() const { return latest_; }               // where the cursor is while it is live
   // The step to which a replay is on its way: the cursor goes there when it arrives.
   std::optional<int64_t> coming() const;
   // The step of the tape that is shown; the run's latest step while there is no tape.
@@ -61,7 +62,7 @@ class ShownStep {
   ReplayController::Cost cost(int64_t step) const { return replay_.cost(step, run_now()); }
   int64_t first_step() const { return first_step_; }  // the run's first step; later than 1 in a fork
   int64_t last_step() const { return journal_.step(); }
-  // Whether the shown step comes from a replay.
+  // Whether the shown tape comes from a replay: it may arrive later than the cursor.
   bool replayed() const { return replayed_ && tape_.tape() && tape_.tape()->step == replayed_->step; }
   ReplayController::RunNow run_now() const;
   ReplayController& replay() { return replay_; }

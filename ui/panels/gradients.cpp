@@ -150,7 +150,7 @@ class GradientsPanel final : public Panel {
     const char* shown = kChoices[0].second;
     for (const auto& [steps, name] : kChoices)
       if (steps == every) shown = name;
-    const double now = std::max(1.0, bench.gradients().every(bench.shown().latest()));
+    const double now = std::max(1.0, bench.measured_every());
     const std::string text = now < 1.05 ? "every step"
                              : now < 10 ? "every " + number_figure(now, 2) + " steps"
                                         : "every " + count_figure(std::llround(now)) + " steps";

@@ -64,7 +64,7 @@ class TimePanel final : public Panel {
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const std::string shown =
-        "step " + std::to_string(bench.shown().cursor()) + (bench.shown().replayed() ? " (replayed)" : "");
+        "step " + std::to_string(bench.shown().cursor()) + (bench.shown().at_replay() ? " (replayed)" : "");
     text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", shown.c_str());
     bench.description().add_last("time.step", shown);
     ImGui::SameLine();

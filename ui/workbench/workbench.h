@@ -46,6 +46,8 @@ class Workbench {
     return replayed_gradients_ ? *replayed_gradients_ : gradients_;
   }
   const ShownStep& shown() const { return shown_; }
+  // How many steps lie between two measurements of gradients now.
+  double measured_every() const { return gradients_.every(shown_.latest()); }
   const RunLibrary& runs() const { return curves_.library(); }  // runs in folders
   const Settings& settings() const { return shell_.settings(); }
   const std::string& script() const { return control_.script(); }
