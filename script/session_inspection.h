@@ -45,6 +45,10 @@ class SessionInspection {
   // The statistics of this run whose `number` is larger than this, oldest first. Only the latest statistics
   // are kept.
   std::vector<StepStatisticsPtr> statistics(uint64_t number = 0) const;
+  // While the script is paused, or has ended: measures the step of the latest tape() from its kept values, if
+  // it was passed over. statistics() and tape() then have its figures. `done` gets whether there are new
+  // ones.
+  void measure_step(std::stop_token stop, std::function<void(bool)> done);
 
   std::shared_ptr<const ProfileView> profile() const;  // null until a step was measured
   // The profile of a run with several ranks, on rank 0, while watch_profile() is on there; null until a step

@@ -45,6 +45,10 @@ struct KeptNode {
   Tensor value;  // a copy; undefined: only the live value exists
   uint32_t value_version = 0;
   const Storage* copied_from = nullptr;
+  bool had_gradient = false;  // its .grad existed when the pass began
+  // The .grad that the pass left (tensor and version), to see whether it was changed since.
+  const void* gradient_left = nullptr;
+  uint32_t gradient_version = 0;
 
   const char* label() const { return op ? op->name : "leaf"; }
 };

@@ -37,6 +37,19 @@ size_t bytes_of_statistics(const StepStatistics& step) {
   return bytes;
 }
 
+NodeStatistics record_of(uint64_t id, const char* label, uint32_t module, SourceLine line) {
+  NodeStatistics record;
+  record.node = id;
+  record.op = label;
+  record.module = interned(module);
+  record.place = {interned(line.file), line.line};
+  return record;
+}
+
+Tensor real_gradient(const Tensor& gradient) {
+  return is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach();
+}
+
 // The elements of x that enter the histogram.
 Tensor sample_of(const Tensor& x) {
   const int64_t each = (x.numel() + kMostSampled - 1) / kMostSampled;
@@ -63,13 +76,18 @@ void bring_to_cpu(TensorList& samples) {
   }
 }
 
-// The activation that is fused into the node's op; empty: none.
-std::string activation_within(const Node& node) {
-  if (node.is_leaf() || node.op->params.empty()) return {};
-  const ParamSpec& last = node.op->params.back();
-  const Value& chosen = node.attributes->params.back();
+// The activation that is fused into a call of the op; empty: none.
+std::string activation_within(const Op& op, const Values& params) {
+  if (op.params.empty() || params.empty()) return {};
+  const ParamSpec& last = op.params.back();
+  const Value& chosen = params.back();
   const bool active = last.name == std::string_view("activation") && Activation(chosen.i) != Activation::none;
   return active ? last.choices[size_t(chosen.i)] : std::string();
+}
+
+std::string activation_within(const Node& node) {
+  return node.is_leaf() || node.op->params.empty() ? std::string()
+                                                   : activation_within(*node.op, node.attributes->params);
 }
 
 }  // namespace
@@ -168,12 +186,8 @@ void StatisticsWatch::begin(std::span<Node* const> nodes) {
   positions_.clear();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = *nodes[i];
-    NodeStatistics& found = nodes_[i];
-    found.node = node.id;
-    found.op = node.label();
-    found.module = interned(node.module);
-    found.activation = activation_within(node);
-    found.place = {interned(node.line.file), node.line.line};
+    nodes_[i] = record_of(node.id, node.label(), node.module, node.line);
+    nodes_[i].activation = activation_within(node);
     positions_[node.id] = i;
     if (node.is_leaf()) {
       if (node.requires_grad) leaves_.try_emplace(node.id).first->second.node = Ref<Node>(nodes[i]);
@@ -212,7 +226,7 @@ void StatisticsWatch::end() {
     if (!gradient.defined()) continue;
     leaf.has_gradient = node.has_gradient = true;
     reached.emplace_back(&node, &leaf);
-    gradients.push_back(is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach());
+    gradients.push_back(real_gradient(gradient));
     samples.push_back(sample_of(gradients.back()));
     if (!leaf.before.defined())
       if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
@@ -255,62 +269,179 @@ void StatisticsWatch::end_step(int64_t step) {
     outputs_.clear();
     return;
   }
-  auto made = std::make_shared<StepStatistics>();
-  {
-    const Look look(*this);
-    TensorList weights, differences;  // values and updates, in the same order
-    std::vector<bool> moved;
-    std::map<std::string, int> named;  // two models may use the same parameter names
-    for (auto it = leaves_.begin(); it != leaves_.end();) {
-      Leaf& leaf = it->second;
-      if (leaf.node->use_count() == 1) {  // nothing else refers to it any more
-        it = leaves_.erase(it);
-        continue;
-      }
-      ++it;
-      const Node& node = *leaf.node;
-      const Tensor now = value_of(node);
-      if (!now.defined()) continue;
-      ParameterStatistics& p = made->parameters.emplace_back(leaf.found);
-      p.place = {interned(node.line.file), node.line.line};
-      p.name = interned(node.name);
-      if (p.name.empty()) p.name = node.line.known() ? "leaf of " + brief(node.line) : text("leaf ", node.id);
-      if (const int count = ++named[p.name]; count > 1) p.name += text(" (", count, ")");
-      p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
-      p.node = node.id;
-      p.has_gradient = leaf.has_gradient;
-      p.optimized = leaf.optimized;
-      if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
-      p.update_norm = NAN;
-      weights.push_back(now);
-      moved.push_back(leaf.before.defined());
-      if (moved.back()) differences.push_back(now.detach() - leaf.before);
-      leaf.before = Tensor();
-    }
-    size_t at = weights.size();
-    weights.insert(weights.end(), differences.begin(), differences.end());
-    const std::vector<Summary> read = summarize_all(weights);
-    for (size_t i = 0; i < made->parameters.size(); ++i) {
-      made->parameters[i].weight = read[i];
-      if (!moved[i]) continue;
-      const Summary& difference = read[at++];
-      made->parameters[i].update_norm = difference.finite() ? difference.norm : NAN;
-    }
-    made->nodes = nodes_;
-  }
-  latest_ = nodes_;
-  latest_step_ = step;
+  std::erase_if(leaves_, [](const auto& entry) { return entry.second.node->use_count() == 1; });  // only ours
+  std::shared_ptr<StepStatistics> made = statistics_of(leaves_, true);
+  for (auto& [id, leaf] : leaves_) leaf.before = Tensor();
+  made->nodes = nodes_;
   made->step = step;
-  made->every = last_step_ > 0 && step > last_step_ ? step - last_step_ : 1;
   made->cost_ns = ticks_to_ns(spent_);
-  last_step_ = step;
   looked();
+  add(std::move(made), true);
+}
+
+// The figures of all parameters. `ended`: the step has ended; otherwise a parameter that was not written to
+// has no update yet.
+std::shared_ptr<StepStatistics> StatisticsWatch::statistics_of(Leaves& leaves, bool ended) {
+  auto made = std::make_shared<StepStatistics>();
+  const Look look(*this);
+  TensorList weights, differences;  // values and updates, in the same order
+  std::vector<bool> moved;
+  std::map<std::string, int> named;  // two models may use the same parameter names
+  for (auto& [id, leaf] : leaves) {
+    const Node& node = *leaf.node;
+    const Tensor now = value_of(node);
+    if (!now.defined()) continue;
+    ParameterStatistics& p = made->parameters.emplace_back(leaf.found);
+    p.place = {interned(node.line.file), node.line.line};
+    p.name = interned(node.name);
+    if (p.name.empty()) p.name = node.line.known() ? "leaf of " + brief(node.line) : text("leaf ", node.id);
+    if (const int count = ++named[p.name]; count > 1) p.name += text(" (", count, ")");
+    p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
+    p.node = node.id;
+    p.has_gradient = leaf.has_gradient;
+    p.optimized = leaf.optimized;
+    if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
+    p.update_norm = NAN;
+    weights.push_back(now);
+    moved.push_back(leaf.before.defined());
+    if (moved.back()) differences.push_back(now.detach() - leaf.before);
+  }
+  size_t at = weights.size();
+  weights.insert(weights.end(), differences.begin(), differences.end());
+  const std::vector<Summary> read = summarize_all(weights);
+  for (size_t i = 0; i < made->parameters.size(); ++i) {
+    made->parameters[i].weight = read[i];
+    if (!moved[i]) continue;
+    const Summary& difference = read[at++];
+    const bool known = difference.finite() && (ended || difference.norm > 0);
+    made->parameters[i].update_norm = known ? difference.norm : NAN;
+  }
+  return made;
+}
+
+void StatisticsWatch::add(std::shared_ptr<StepStatistics> made, bool ended) {
+  latest_ = made->nodes;
+  latest_step_ = made->step;
+  latest_ended_ = ended;
+  made->every = last_step_ > 0 && made->step > last_step_ ? made->step - last_step_ : 1;
+  last_step_ = made->step;
   const std::lock_guard lock(mutex_);
   made->number = ++number_;
   kept_bytes_ += bytes_of_statistics(*made);
   kept_.push_back(std::move(made));
   for (; (kept_bytes_ > kMostKept && kept_.size() > 1) || kept_.size() > kMostSteps; kept_.pop_front())
     kept_bytes_ -= bytes_of_statistics(*kept_.front());
+}
+
+bool StatisticsWatch::measure(const Kept& kept, const StepValues::CheckWanted& check_wanted) {
+  const int64_t step = kept.values.step();
+  struct Spent {  // the running step does not pay for this
+    uint64_t& now;
+    const uint64_t before;
+    ~Spent() { now = before; }
+  } const spent{spent_, spent_};
+  Leaves leaves = leaves_;
+  std::erase_if(leaves, [](const auto& entry) { return entry.second.node->use_count() == 2; });  // only ours
+  std::vector<NodeStatistics> nodes = nodes_;
+  const bool measured = step > 0 && step == latest_step_ && latest_ended_;
+  bool known = looking_ && any_pass_ && !in_pass_ && !kept.ended && kept.is_latest;  // up to this pause
+  if (!known && !measured) {
+    const Look look(*this);
+    known = read_kept(kept, leaves, nodes, check_wanted);
+  }
+  if (!known) return false;
+  std::shared_ptr<StepStatistics> made = statistics_of(leaves, kept.ended);
+  made->nodes = std::move(nodes);
+  made->step = step;
+  made->cost_ns = ticks_to_ns(spent_ - spent.before);
+  add(std::move(made), kept.ended);
+  return true;
+}
+
+// A parameter's gradient is the .grad that the last pass left; if the script has changed that since, as by
+// clipping or zero_grad(), it is the sum of what the passes of the step added.
+bool StatisticsWatch::read_kept(const Kept& kept, Leaves& leaves, std::vector<NodeStatistics>& nodes,
+                                const StepValues::CheckWanted& check_wanted) {
+  struct Reached {
+    const KeptNode* last = nullptr;  // in the latest pass that reached it
+    Tensor sum;
+  };
+  std::map<uint64_t, Reached> reached;
+  Summaries summaries;
+  std::vector<Place> places;
+  bool complete = true;
+  nodes.clear();
+  for (auto& [id, leaf] : leaves) {
+    leaf.has_gradient = false;
+    leaf.optimized &= kept.ended;
+    leaf.before = Tensor();
+  }
+  const auto& passes = kept.values.passes();
+  for (size_t at = 0; at < passes.size(); ++at) {
+    const KeptPass& pass = *passes[at];
+    const bool shown = at == kept.pass;
+    if (!pass.ended || pass.forward_only || !(shown || pass.accumulates)) continue;
+    for (const KeptNode& node : pass.nodes) {
+      if (shown) nodes.push_back(record_of(node.id, node.label(), node.module, node.line));
+      if (shown && node.op && node.has_params)
+        nodes.back().activation = activation_within(*node.op, node.params);
+      if (!node.leaf || !node.leaf->requires_grad) continue;
+      Leaf& leaf = leaves.try_emplace(node.id).first->second;
+      leaf.node = node.leaf;
+      // After later passes the optimizer may have moved it once more.
+      if (!leaf.before.defined() && kept.is_latest) leaf.before = node.value;
+      if (node.reached && pass.accumulates) reached[node.id].last = &node;
+    }
+    if (shown) places.assign(pass.nodes.size(), {});
+    StepValues::Visitor visitor;
+    visitor.value = [&](size_t i, uint32_t output, const Tensor& made) {
+      const NoGrad off;
+      if (shown && output == 0 && pass.nodes[i].op) places[i].output = summaries.add(made) + 1;
+    };
+    visitor.gradient = [&](size_t i, uint32_t output, const Tensor& made) {
+      const NoGrad off;
+      const KeptNode& node = pass.nodes[i];
+      if (output > 0) return;
+      if (shown && node.op) places[i].gradient = summaries.add(made) + 1;
+      const auto leaf = reached.find(node.id);
+      if (leaf == reached.end() || !pass.accumulates) return;
+      Tensor& sum = leaf->second.sum;
+      sum = sum.defined() && node.had_gradient ? sum + made : made;
+    };
+    // Ops of the script itself may print, count or wait for other ranks: only a user's request runs them
+    // again.
+    const bool repeatable = std::none_of(pass.nodes.begin(), pass.nodes.end(),
+                                         [](const KeptNode& node) { return bool(node.custom); });
+    complete &= repeatable && kept.values.visit(at, visitor, check_wanted);
+  }
+  TensorList gradients, samples;
+  for (const auto& [id, leaf] : reached) {
+    const bool left = kept.is_latest && kept.values.gradient_is_left(*leaf.last);
+    if (!left && !(complete && leaf.sum.defined())) return false;
+    gradients.push_back(real_gradient(left ? leaf.last->leaf->grad : leaf.sum));
+    samples.push_back(sample_of(gradients.back()));
+  }
+  if (gradients.empty()) return false;
+  const std::vector<Summary> of_gradients = summarize_all(gradients), found = summaries.read();
+  bring_to_cpu(samples);
+  std::map<uint64_t, const Summary*> of_leaf;
+  for (size_t i = 0; const auto& [id, of] : reached) {
+    Leaf& leaf = leaves.at(id);
+    const Statistics spread = statistics(samples[i]);
+    leaf.has_gradient = true;
+    leaf.found.gradient = of_gradients[i];
+    leaf.found.edges = spread.edges;
+    leaf.found.counts = spread.counts;
+    of_leaf[id] = &of_gradients[i++];
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto leaf = of_leaf.find(nodes[i].node);
+    nodes[i].has_gradient = places[i].gradient > 0 || leaf != of_leaf.end();
+    if (places[i].output) nodes[i].output = found[places[i].output - 1];
+    if (places[i].gradient) nodes[i].gradient = found[places[i].gradient - 1];
+    if (leaf != of_leaf.end()) nodes[i].gradient = *leaf->second;
+  }
+  return true;
 }
 
 void StatisticsWatch::describe(TapeSnapshot& tape, bool now) const {

@@ -13,6 +13,7 @@
 
 #include "runtime/core/op.h"
 #include "runtime/tape/tape.h"
+#include "script/inspect/step_values.h"
 #include "script/view/step_statistics.h"
 #include "script/view/tape.h"
 
@@ -34,7 +35,17 @@ class StatisticsWatch final : public Capture {
   void end_step(int64_t step);
   // An optimizer has made a step with these parameters, which may lack gradients.
   void optimized(const TensorList&);
-  void measure_next() { first_ = true; }     // whatever it costs
+  void measure_next() { first_ = true; }  // whatever it costs
+  // Measures a step that begin_step() passed over, from its kept values, while the run is paused or has
+  // ended.
+  struct Kept {
+    const StepValues& values;
+    size_t pass;     // the pass whose nodes are measured
+    bool ended;      // the step has ended: its updates are known
+    bool is_latest;  // no later pass has begun
+  };
+  // False: the step has no gradients, or was measured. Throws what `check_wanted` throws.
+  bool measure(const Kept&, const StepValues::CheckWanted& check_wanted);
   bool looking() const { return looking_; }  // this step is measured: ran() wants its ops
   void ran(const Call&);
   // Sets the summaries of a snapshot's nodes if its step was measured. `now`: the step has not ended yet.
@@ -59,9 +70,12 @@ class StatisticsWatch final : public Capture {
   struct Place {  // index into summaries_ plus one; 0: none
     size_t output = 0, gradient = 0;
   };
-  class Look;  // counts the cost, and hides the measuring ops from all listeners
-  void read_pass();
+  class Look;                               // counts the cost, and hides the measuring ops from all listeners
+  using Leaves = std::map<uint64_t, Leaf>;  // by node id
   bool is_due() const;
+  bool read_kept(const Kept&, Leaves&, std::vector<NodeStatistics>&, const StepValues::CheckWanted&);
+  std::shared_ptr<StepStatistics> statistics_of(Leaves&, bool ended);
+  void add(std::shared_ptr<StepStatistics>, bool ended);
   void looked();
   void give_up();  // stops measuring this step, which is so long that the rest would cost too much
   static Tensor value_of(const Node& leaf);
@@ -79,7 +93,7 @@ class StatisticsWatch final : public Capture {
   uint64_t shortest_ = 0;    // length of the shortest of them, in ticks, like the next line
   uint64_t spent_ = 0, last_spent_ = 0, last_end_ = 0, step_began_ = 0;
   int64_t last_step_ = 0;
-  std::map<uint64_t, Leaf> leaves_;  // by node id
+  Leaves leaves_;
   Summaries summaries_;
   std::unordered_map<uint64_t, size_t> outputs_;  // tensor id -> index into summaries_, plus one
   std::vector<NodeStatistics> nodes_;             // nodes of the current pass, or of the step's last pass
@@ -87,6 +101,7 @@ class StatisticsWatch final : public Capture {
   std::unordered_map<uint64_t, size_t> positions_;  // node id -> position in nodes_
   std::vector<NodeStatistics> latest_;              // nodes of the latest measured step
   int64_t latest_step_ = 0;
+  bool latest_ended_ = true;  // otherwise it was measured at a pause within the step
 };
 
 }  // namespace lunagrad

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "runtime/core/context.h"
 #include "runtime/ops.h"
@@ -223,8 +224,11 @@ double StepValues::begin_pass(std::span<Node* const> nodes, bool copy, const Ste
   cursor_ = 0;
   grads_before_.clear();
   grads_before_.reserve(nodes.size());
-  for (const Node* node : nodes)
-    if (node->is_leaf()) grads_before_.push_back(state_of(node->grad));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i]->is_leaf()) continue;
+    grads_before_.push_back(state_of(nodes[i]->grad));
+    pass.nodes[i].had_gradient = nodes[i]->grad.defined();
+  }
   return copy_leaves(pass, copy ? budget_.limit / kLeaves : kSmallLeaf, before);
 }
 
@@ -313,7 +317,9 @@ void StepValues::end_pass(std::span<Node* const> nodes) {
   for (size_t i = 0; i < nodes.size() && i < pass.nodes.size(); ++i) {
     pass.nodes[i].backward_ticks = nodes[i]->backward_ticks;
     if (!nodes[i]->is_leaf()) continue;
-    pass.accumulates |= pass.nodes[i].reached && state_of(nodes[i]->grad) != grads_before_[leaf];
+    const auto left = state_of(nodes[i]->grad);
+    pass.accumulates |= pass.nodes[i].reached && left != grads_before_[leaf];
+    std::tie(pass.nodes[i].gradient_left, pass.nodes[i].gradient_version) = left;
     ++leaf;
   }
   pass.ended = true;
@@ -473,6 +479,24 @@ void StepValues::compute_again(size_t number, size_t focus, const CheckWanted& c
       .check_wanted = check_wanted,
       .backward = !pass.forward_only};
   for (auto& [node, reason] : recomputation.run()) failed_[{pass.nodes[node].id, 0, pass.number}] = reason;
+}
+
+bool StepValues::visit(size_t number, const Visitor& visitor, const CheckWanted& check_wanted) const {
+  const KeptPass& pass = *passes_[number];
+  const PassRecomputation recomputation{
+      .pass = pass,
+      .source = [&](const KeptNode& node, int input) { return source(pass, node, input); },
+      .value = visitor.value,
+      .gradient = visitor.gradient,
+      .wants_gradient = [](size_t, uint32_t) { return true; },
+      .check_wanted = check_wanted,
+      .backward = !pass.forward_only};
+  return recomputation.run().empty();
+}
+
+bool StepValues::gradient_is_left(const KeptNode& leaf) const {
+  return leaf.leaf && leaf.gradient_left &&
+         state_of(leaf.leaf->grad) == std::pair(leaf.gradient_left, leaf.gradient_version);
 }
 
 StepValues::Found StepValues::value(size_t number, size_t node, bool input, size_t index,

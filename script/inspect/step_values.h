@@ -105,6 +105,15 @@ class StepValues {
   using CheckWanted = std::function<void()>;
   Found value(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
   Found gradient(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
+  // Computes a whole pass again and keeps nothing of it: calls the functions with the value and the gradient
+  // of each output as it is computed. False: some nodes have no value. `check_wanted` throws to stop that.
+  struct Visitor {
+    std::function<void(size_t node, uint32_t output, const Tensor&)> value, gradient;
+  };
+  bool visit(size_t pass, const Visitor&, const CheckWanted& check_wanted) const;
+  // Whether the .grad of a leaf is still the tensor that the pass left there, unchanged. Only while no later
+  // pass has begun: a later tensor may have the same address.
+  bool gradient_is_left(const KeptNode& leaf) const;
 
  private:
   struct Kept {

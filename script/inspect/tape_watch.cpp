@@ -362,6 +362,26 @@ std::shared_ptr<StepValues> TapeWatch::values(int64_t step) const {
   return kept ? values_of(*kept) : nullptr;
 }
 
+TapeWatch::Latest TapeWatch::latest_values() const {
+  const Step* const kept = latest_ ? find_step(latest_->step) : nullptr;
+  const Values values = kept && kept->tape == latest_ ? values_of(*kept) : nullptr;
+  if (!values) return {};
+  const auto& passes = values->passes();
+  const auto shown = std::find_if(passes.begin(), passes.end(),
+                                  [&](const auto& pass) { return pass->number == kept->pass; });
+  if (shown == passes.end()) return {};
+  const bool is_latest = values == current_ || (values == last_ && (!current_ || current_->passes().empty()));
+  return {values, size_t(shown - passes.begin()), is_latest};
+}
+
+void TapeWatch::measured() {
+  const Latest latest = latest_values();
+  if (!latest.values) return;
+  const Step& kept = *find_step(latest_->step);
+  const bool with_values = bool(kept.values), failed = kept.tape->failed;
+  publish(latest.values, latest.pass, with_values, failed);
+}
+
 // The step's values: kept with the step, or available because it is the latest.
 TapeWatch::Values TapeWatch::values_of(const Step& step) const {
   if (step.values) return step.values;

@@ -87,6 +87,15 @@ class TapeWatch final : public Capture {
     std::vector<bool> reached;  // which outputs have a gradient
   };
   Recomputed recompute(int64_t step, uint64_t node, const StepValues::CheckWanted& check_wanted);
+  // The values of the latest tape's step, to measure it (StatisticsWatch::measure()), and which pass it
+  // shows. Null: none.
+  struct Latest {
+    std::shared_ptr<StepValues> values;
+    size_t pass = 0;
+    bool is_latest = false;  // no later pass has begun
+  };
+  Latest latest_values() const;
+  void measured();  // the latest tape's step was measured: its snapshot gets the figures
   // The remaining values of a kept step; -1: the step of seek(), else the latest. Null: none.
   std::shared_ptr<StepValues> values(int64_t step) const;
 

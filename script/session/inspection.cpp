@@ -61,6 +61,29 @@ std::shared_ptr<const StepPlan> SessionInspection::plan() const { return thread_
 std::vector<StepStatisticsPtr> SessionInspection::statistics(uint64_t number) const {
   return thread_.viewers().statistics().steps(number);
 }
+void SessionInspection::measure_step(std::stop_token stop, std::function<void(bool)> done) {
+  thread_.control().post([this, stop, done = std::move(done)] {
+    RunControl& control = thread_.control();
+    const auto check_wanted = [&] {
+      context().check_stop();
+      if (stop.stop_requested() || control.ending() || control.resumed())
+        fail_as(ErrorKind::cancelled, "measure: no longer wanted");
+    };
+    TapeWatch& tape = thread_.viewers().tape();
+    bool measured = false;
+    const TapeWatch::Latest latest = tape.latest_values();
+    if (latest.values && control.state() != SessionState::running && !stop.stop_requested()) try {
+        const CurrentRun& run = thread_.current_run();
+        const bool ended = run && run->done() >= latest.values->step();
+        const WithoutListeners aside;
+        measured = thread_.viewers().statistics().measure(
+            {*latest.values, latest.pass, ended, latest.is_latest}, check_wanted);
+        if (measured) tape.measured();
+      } catch (const std::exception&) {  // cancelled, or out of memory: the step stays without figures
+      }
+    done(measured);
+  });
+}
 std::shared_ptr<const ProfileView> SessionInspection::profile() const {
   return thread_.viewers().profile().view();
 }

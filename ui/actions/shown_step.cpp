@@ -45,6 +45,9 @@ bool ShownStep::update() {
       std::min(memory_budget_ - std::min(memory_budget_, Texture::bytes_in_use()), most_to_keep_);
   if (left != history_budget_) session_.set_history_budget(history_budget_ = left);
   history_ = session_.history();
+  latest_ = journal_.step();
+  if (journal_.state() != SessionState::running && !tape_.former())
+    if (const TapePtr tape = session_.tape()) latest_ = std::max(latest_, tape->step);
   if (!replay_.update() || replay_.progress()) return false;
   if (const ReplayController::Position* const position = replay_.position()) {
     standing_ = position->step;
@@ -74,6 +77,11 @@ ReplayController::RunNow ShownStep::run_now() const {
   run.reloads = size_t(journal_.reloads());
   if (const double rate = journal_.steps_per_second(); rate > 0) run.seconds_per_step = 1 / rate;
   return run;
+}
+
+std::optional<int64_t> ShownStep::coming() const {
+  const auto progress = replay_.progress();
+  return progress ? std::optional(progress->to) : std::nullopt;
 }
 
 bool ShownStep::is_kept(int64_t step) const {

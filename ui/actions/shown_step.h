@@ -1,7 +1,7 @@
 #pragma once
-// Which step of the run the window shows: the latest one (live), a kept step that the user went back to, or
-// any other step, which a replay computes. Owns that choice, the replay with its keyframes, this frame's list
-// of kept steps, and the memory budget that kept steps share with textures. Drawing thread only.
+// The step that the window is about, its cursor: the latest one (live), a kept step that the user went back
+// to, or any other step, which a replay computes. Owns that choice, the replay with its keyframes, this
+// frame's list of kept steps, and the memory budget that kept steps share with textures. Drawing thread only.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +28,14 @@ class ShownStep {
   // keyframes.
   std::shared_ptr<KeyframeSink> begin_run(const RunOptions&);
 
+  // The cursor: the run's latest step, or the step that the user went back to. Panels that show another step
+  // say so in their headers (Panel::shown_step()). A pause within a step counts as that step as soon as its
+  // tape exists.
+  int64_t cursor() const { return standing_.value_or(latest_); }
+  bool at_replay() const { return replayed_ != nullptr; }  // the cursor is at a step that a replay computed
+  int64_t latest() const { return latest_; }               // where the cursor is while it is live
+  // The step to which a replay is on its way: the cursor goes there when it arrives.
+  std::optional<int64_t> coming() const;
   // The step of the tape that is shown; the run's latest step while there is no tape.
   int64_t step() const { return tape_.tape() ? tape_.tape()->step : journal_.step(); }
   bool live() const { return !standing_; }
@@ -54,7 +62,7 @@ class ShownStep {
   ReplayController::Cost cost(int64_t step) const { return replay_.cost(step, run_now()); }
   int64_t first_step() const { return first_step_; }  // the run's first step; later than 1 in a fork
   int64_t last_step() const { return journal_.step(); }
-  // Whether the shown step comes from a replay.
+  // Whether the shown tape comes from a replay: it may arrive later than the cursor.
   bool replayed() const { return replayed_ && tape_.tape() && tape_.tape()->step == replayed_->step; }
   ReplayController::RunNow run_now() const;
   ReplayController& replay() { return replay_; }
@@ -81,7 +89,8 @@ class ShownStep {
   ReplayController replay_;
   TapePtr replayed_;  // tape of the step that a replay computed, also while the replay computes another step
   std::optional<int64_t> standing_;  // the step that is shown instead of the latest one
-  ReplayLimits limits_;              // limits of the run
+  int64_t latest_ = 0;
+  ReplayLimits limits_;  // limits of the run
   int64_t first_step_ = 1;
   History history_;
   size_t most_to_keep_ = SIZE_MAX;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "ui/base/redraw.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -189,6 +190,17 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
   ImGui::PopID();
 }
 
+// Names the step of a panel that does not show the window's step; the text ends at `end`.
+void Regions::draw_step_note(Workbench& bench, const PanelStep& step, const std::string& title, ImVec2 end) {
+  const std::string text = step_note(bench, step);
+  if (text.empty()) return;
+  ImGui::SetCursorScreenPos({end.x - ImGui::CalcTextSize(text.c_str()).x, end.y});
+  ImGui::AlignTextToFramePadding();
+  text_in(step_color(bench, step.step), "%s", text.c_str());
+  bench.description().add_last("panel.step", title + ": " + text);
+  explain("The step that this panel shows. The toolbar has the step of the window.");
+}
+
 void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std::string& front, float room) {
   // As many tabs as fit, always including the one in front.
   const float gap = em(0.2f), more = tab_width("99 more") + gap;
@@ -249,13 +261,24 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   const float pad = em(0.6f);
   ImGui::SetCursorScreenPos({rect.min.x + pad, rect.min.y + em(0.35f)});
   ImGui::BeginChild(id, {std::max(size.x - 2 * pad, 1.0f), std::max(size.y - em(0.7f), 1.0f)}, false, kStill);
-  const float room = ImGui::GetContentRegionAvail().x, row = ImGui::GetFrameHeight();
+  const float whole = ImGui::GetContentRegionAvail().x, row = ImGui::GetFrameHeight();
   // The tools are next to the tabs if they fit, otherwise in a separate row.
   const bool filling = bench.settings().layout.maximized == front;
   float tabs = filling ? tab_width("Back") + em(0.2f) : 0;
   for (const Panel* panel : panels) tabs += tab_width(panel->title()) + em(0.2f);
   const float tools = tools_[front];
-  const bool beside = tabs + em(0.8f) + tools <= room;
+  // A panel whose tools do not name its step has room for it at the end of the row, so that the number moves
+  // nothing when it comes and goes. Where the tabs leave no room, it has its own row.
+  const std::string title = front;
+  const auto needs_note = [&](const std::optional<PanelStep>& step) {
+    return step && !(step->said && tools <= whole);
+  };
+  const bool noted = needs_note(find(title)->shown_step(bench));
+  const float note = noted ? ImGui::CalcTextSize("step 0,000,000").x + em(0.8f) : 0;
+  const bool below = noted && whole - note < tab_width(title.c_str()) + tab_width("99 more") + em(0.4f);
+  const float room = below ? whole : whole - note;
+  const bool beside = !below && tabs + em(0.8f) + tools <= room;
+  const ImVec2 head = ImGui::GetCursorScreenPos();
   ImGui::BeginChild("tabs", {beside ? std::min(tabs, room) : room, row}, false, kStill);
   draw_tabs(bench, panels, front, room);
   if (filling && panels.size() == 1) {
@@ -266,11 +289,15 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   }
   ImGui::EndChild();
   Panel& shown = *find(front);  // a click on a tab may have changed it
-  if (beside) ImGui::SameLine(0, em(0.8f));
+  const float left = ImGui::GetCursorPosX();
+  const ImVec2 note_end{head.x + whole, below ? ImGui::GetCursorScreenPos().y : head.y};
+  if (below) ImGui::Dummy({whole, row});
+  if (beside) ImGui::SameLine(left + std::min(tabs, room) + em(0.8f), 0);
   ImGui::PushID(front.c_str());
   // A panel without tools has no row for them; draw_tools() is still called in each frame, since tools may
   // appear.
-  ImGui::BeginChild("tools", {0, beside || tools > 0 ? row : 1}, false, kStill);
+  const float beside_tabs = std::max(room - std::min(tabs, room) - em(0.8f), 1.0f);
+  ImGui::BeginChild("tools", {beside ? beside_tabs : 0, beside || tools > 0 ? row : 1}, false, kStill);
   ImGui::BeginGroup();
   shown.draw_tools(bench);
   ImGui::EndGroup();
@@ -287,6 +314,11 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   shown.draw(bench);
   ImGui::EndChild();
   ImGui::PopID();
+  if (front == title) {  // behind the content, which may have taken over another step while it was drawn
+    const std::optional<PanelStep> step = shown.shown_step(bench);
+    if (needs_note(step)) draw_step_note(bench, *step, title, note_end);
+    if (needs_note(step) != noted) draw_again_in(0);
+  }
   if (bench.description().enabled()) {
     std::string text = std::string(id) + ":";
     for (const Panel* panel : panels) text += std::string(" ") + panel->title() + ",";

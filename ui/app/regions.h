@@ -44,6 +44,7 @@ class Regions {
   // Draws one region; `front` is the title of its tab in front.
   void draw_region(Workbench&, const char* id, const std::vector<Panel*>&, Rect, std::string& front);
   void draw_tabs(Workbench&, const std::vector<Panel*>&, std::string& front, float room);
+  void draw_step_note(Workbench&, const PanelStep&, const std::string& title, ImVec2 end);
   void draw_tab(Workbench&, Panel&, std::string& front);
   void tab_menu(Workbench&, Panel&);
   void draw_drag(Workbench&, Rect body, const std::array<Rect, kRegions>& quarters);

@@ -89,9 +89,11 @@ void TapeComparing::compare(Other other) {
   problem_.clear();
   result_.clear();
   working_ = true;
+  other_ = other;
+  compared_ = tape_.share();
   const auto found = std::make_shared<TapeDiff>();
   shell_.background_tasks().add(
-      [found, other = std::move(other), shown = tape_.share()] {
+      [found, other = std::move(other), shown = compared_] {
         TapeGraph a = other.tape ? graph_of(*other.tape, other.title) : graph_of(other.source, shown->step);
         *found = compare_tapes(std::move(a), graph_of(*shown, text("step ", shown->step, ", shown")), {});
       },
@@ -125,6 +127,8 @@ void TapeComparing::forget() {
   diff_ = nullptr;
   marks_ = nullptr;
   marked_ = nullptr;
+  other_ = {};
+  compared_ = nullptr;
   problem_.clear();
   result_.clear();
 }
@@ -141,6 +145,10 @@ void TapeComparing::update() {
   if (reloads > reloads_ && latest_) before_reload_ = latest_;  // from an earlier frame
   reloads_ = reloads;
   latest_ = tape_.former() ? nullptr : tape_.share();
+  // The step of a pause is measured when the pause begins: its values may come after the comparison.
+  if (diff_ && compared_ && !compared_->has_statistics && tape_.share() != compared_ && tape_.tape() &&
+      tape_.tape()->has_statistics && tape_.tape()->step == compared_->step)
+    compare(other_);
   if (!diff_ || marked_ == tape_.share()) return;
   marked_ = tape_.share();
   marks_ = nullptr;

@@ -61,6 +61,8 @@ class TapeComparing {
   std::shared_ptr<const TapeDiff> diff_;
   std::shared_ptr<const NodeMarks> marks_;
   TapePtr marked_;         // the tape that marks_ belongs to
+  Other other_;            // what the latest request compares
+  TapePtr compared_;       // the shown tape at that time
   uint64_t requests_ = 0;  // only the latest request is answered
   bool working_ = false;
   std::string problem_, result_;

@@ -18,8 +18,10 @@ ImU32 mix(ImU32 a, ImU32 b, float share) {
 
 }  // namespace
 
-void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at,
-                        ImVec2 size, const DistributionColors& colors) {
+std::optional<float> draw_distributions(const char* id, size_t count,
+                                        const std::function<Distribution(size_t)>& at, ImVec2 size,
+                                        const DistributionColors& colors,
+                                        const std::optional<ChartCursor>& cursor) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   size = {std::max(size.x, 8.0f), std::max(size.y, 8.0f)};
   ImGui::InvisibleButton(id, size);
@@ -28,7 +30,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   const float line = ImGui::GetTextLineHeight(), left = from.x + 4.2f * line,
               right = from.x + size.x - 0.4f * line;
   const float upper = from.y + 0.5f * line, lower = from.y + size.y - 1.5f * line;
-  if (count == 0 || right - left < line || lower - upper < line) return;
+  if (count == 0 || right - left < line || lower - upper < line) return std::nullopt;
 
   // A column reaches from its step to the next one; where columns would be too close, the later ones are left
   // out.
@@ -59,7 +61,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   }
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  if (edges.size() < 2) return;
+  if (edges.size() < 2) return std::nullopt;
   const size_t above = size_t(std::upper_bound(edges.begin(), edges.end(), 0.0) - edges.begin());
   const auto row_of = [&](double edge) {
     return float(std::lower_bound(edges.begin(), edges.end(), edge) - edges.begin()) +
@@ -122,7 +124,16 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
     if (const float wide = ImGui::CalcTextSize(legend).x; right - left > wide + 2.6f * text_width)
       list->AddText({(left + right - wide) / 2, lower + 0.3f * line}, colors.muted, legend);
   }
+  std::optional<float> cursor_at;
+  if (cursor) {
+    const float x = left + float((cursor->x - first_step) * per_step);
+    if (x >= left - 1 && x <= right + 1) {
+      cursor_at = std::clamp(std::round(x), left + 1, right - 1);
+      list->AddLine({*cursor_at, upper}, {*cursor_at, lower}, cursor->color, 2);
+    }
+  }
   if (ImGui::IsItemHovered() && *tip) ImGui::SetTooltip("%s", tip);
+  return cursor_at;
 }
 
 }  // namespace lunagrad

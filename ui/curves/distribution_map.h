@@ -6,7 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
+
+#include "ui/curves/plot_data.h"
 
 namespace lunagrad {
 
@@ -21,8 +24,11 @@ struct DistributionColors {
   ImU32 background, grid, text, muted, low, high;  // low, high: the colours of few and of many values
 };
 
-// at(i) returns column i of `count`, with ascending steps; draws at most one column per two pixels.
-void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at,
-                        ImVec2 size, const DistributionColors&);
+// at(i) returns column i of `count`, with ascending steps; draws at most one column per two pixels. Returns
+// the pixel of the cursor's line, if the columns reach it.
+std::optional<float> draw_distributions(const char* id, size_t count,
+                                        const std::function<Distribution(size_t)>& at, ImVec2 size,
+                                        const DistributionColors&,
+                                        const std::optional<ChartCursor>& cursor = {});
 
 }  // namespace lunagrad

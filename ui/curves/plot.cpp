@@ -16,13 +16,21 @@ namespace lunagrad {
 namespace {
 
 void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color, float width,
-                int dash) {
+                int dash, double most_apart) {
   static std::vector<ImVec2> drawn;  // of the present stretch
-  trace(curve, frame, [&](const std::vector<ImVec2>& points) {
-    if (points.size() == 1) list->AddCircleFilled(points[0], width + 1, color, 8);
-    flatten_tips(points, drawn);
-    draw_dashed(list, drawn, color, width, dash);
-  });
+  const float r = width + 0.5f;
+  trace(
+      curve, frame,
+      [&](const std::vector<ImVec2>& points) {
+        // A curve with gaps may have a point alone in every other column: squares have the fewest corners.
+        if (points.size() == 1 && most_apart > 0)
+          list->AddRectFilled({points[0].x - r, points[0].y - r}, {points[0].x + r, points[0].y + r}, color);
+        else if (points.size() == 1)
+          list->AddCircleFilled(points[0], width + 1, color, 8);
+        flatten_tips(points, drawn);
+        draw_dashed(list, drawn, color, width, dash);
+      },
+      most_apart);
 }
 
 void draw_band(ImDrawList* list, const PlotLine& line, const PlotFrame& frame) {
@@ -434,7 +442,7 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
                     const std::vector<PlotMark>& marks, bool labelled, ImVec2 size, PlotAxis& axis,
                     PlotState& state, const PlotColors& colors) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
-  PlotShown shown{corner, {corner.x + size.x, corner.y + size.y}, {}, {}, {}};
+  PlotShown shown{.min = corner, .max = {corner.x + size.x, corner.y + size.y}};
   const float text_height = ImGui::GetTextLineHeight(), small = std::round(text_height * 0.85f);
   const float left = corner.x + em(3.6f), right = corner.x + size.x - em(0.3f);
   const std::vector<PlotLine> visible = shown_lines(lines, state);
@@ -493,10 +501,15 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
     if (line.band_low) draw_band(list, line, frame);
   for (const PlotLine& line : visible)
     draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, kRawStrength) : line.color, thin,
-               line.smooth ? 0 : line.dash);
+               line.smooth ? 0 : line.dash, line.most_apart);
   for (const PlotLine& line : visible)
-    if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, thick, line.dash);
+    if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, thick, line.dash, line.most_apart);
   for (const PlotLine& line : visible) draw_not_finite(list, *line.raw, frame, colors.alarm);
+  if (axis.cursor && frame.x.shows(axis.cursor->x) && axis.cursor->x >= frame.x0 &&
+      axis.cursor->x <= frame.x1) {
+    shown.cursor = std::clamp(std::round(frame.px(axis.cursor->x)), min.x + 1, max.x - 1);
+    list->AddLine({*shown.cursor, min.y}, {*shown.cursor, max.y}, axis.cursor->color, 2);
+  }
   if ((hovered || axis.hovering) && axis.hover >= frame.x0 && axis.hover <= frame.x1)
     draw_crosshair(list, visible, frame, axis.hover, colors);
   if (point) list->AddCircle(point->at, em(0.35f), point->color, 16, thin);

@@ -4,6 +4,7 @@
 // calls per pixel column, for any number of points. Knows curves, no sessions. Drawing thread only.
 #include <imgui.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct PlotAxis {
   bool box = false;          // dragging zooms into a box instead of panning
   bool hovering = false;     // the mouse is over one of the charts, at x = hover
   double hover = 0;
+  std::optional<ChartCursor> cursor;  // set by the caller
   // Once a frame, with the extent of all data and the smallest positive x.
   void update(double first, double last, double least_positive);
   // About `count` ticks; whole numbers if x is the step.

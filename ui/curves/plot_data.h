@@ -23,6 +23,14 @@ struct PlotLine {
   const Curve *band_low = nullptr, *band_high = nullptr;  // null: no band
   ImU32 color = 0;
   int dash = 0;  // 0 solid, 1 dashed, 2 dotted, 3 long and short: distinguishes lines in addition to colour
+  // Points that are farther apart in x are not joined: nothing is known between them. 0: all are joined.
+  double most_apart = 0;
+};
+
+// The step that the window shows, as a vertical line on every chart.
+struct ChartCursor {
+  double x = 0;
+  ImU32 color = 0;
 };
 
 struct PlotMark {
@@ -57,7 +65,8 @@ struct PlotShown {
     std::string text;
     ImVec2 min, max;
   };
-  ImVec2 min, max;  // of the data area
+  ImVec2 min, max;              // of the data area
+  std::optional<float> cursor;  // x of its line in pixels, if it is visible
   std::vector<Item> legend, marks;
   std::optional<double> clicked;  // x of a click that moved nothing; set once it cannot become a double click
   std::string scales;  // "x linear 0 to 99, y log 0.1 to 2", and ", automatic" if the user chose no y

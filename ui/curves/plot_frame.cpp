@@ -45,7 +45,7 @@ size_t block_for(size_t points, const PlotFrame& frame) {
 }  // namespace
 
 void trace(const Curve& curve, const PlotFrame& frame,
-           const std::function<void(const std::vector<ImVec2>&)>& stretch) {
+           const std::function<void(const std::vector<ImVec2>&)>& stretch, double most_apart) {
   size_t begin = curve.lower_bound(frame.x0), end = curve.lower_bound(frame.x1);
   begin -= begin > 0;
   end = std::min(end + 1, curve.size());
@@ -53,6 +53,12 @@ void trace(const Curve& curve, const PlotFrame& frame,
   const auto flush = [&] {
     if (!points.empty()) stretch(points);
     points.clear();
+  };
+  // Ends the stretch if nothing is known between entry i and the entry before it.
+  const auto leave_gap = [&](size_t i) {
+    if (most_apart <= 0 || i == 0 || points.empty()) return;
+    const double from = curve.x(i - 1), to = curve.first_x(i);
+    if (to - from > most_apart && frame.px(to) - frame.px(from) > 2) flush();
   };
   const auto column = [&](float px, const CurveRange& range) {
     const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
@@ -68,6 +74,7 @@ void trace(const Curve& curve, const PlotFrame& frame,
   };
   if (end - begin <= size_t(std::max(2 * frame.width(), 2.0f))) {
     for (size_t i = begin; i < end; ++i) {
+      leave_gap(i);
       if (i < curve.merged())
         column(frame.px((curve.first_x(i) + curve.x(i)) / 2), curve.bucket(i).range);
       else if (frame.shows(curve.x(i), curve.y(i)))
@@ -83,6 +90,7 @@ void trace(const Curve& curve, const PlotFrame& frame,
       if (next < end) next -= next % block;
       if (next <= begin) continue;
       per_column = next - begin;
+      leave_gap(begin);
       column(px, curve.range(begin, next));
       begin = next;
     }

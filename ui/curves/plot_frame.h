@@ -34,8 +34,10 @@ class PlotFrame {
 };
 
 // Calls `stretch` for each part of the curve without a gap. Values that cannot be shown (NaN, infinity, not
-// positive on a logarithmic axis) make a gap.
-void trace(const Curve&, const PlotFrame&, const std::function<void(const std::vector<ImVec2>&)>& stretch);
+// positive on a logarithmic axis) make a gap, and points that are more than `most_apart` and more than two
+// pixels apart in x; 0: only the former.
+void trace(const Curve&, const PlotFrame&, const std::function<void(const std::vector<ImVec2>&)>& stretch,
+           double most_apart = 0);
 // The area between two curves with the same x, by pixel column: x, upper and lower edge.
 struct BandColumn {
   float x, top, bottom;

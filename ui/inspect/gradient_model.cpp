@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace lunagrad {
 namespace {
@@ -17,7 +18,11 @@ bool GradientModel::update(const SessionInspection& session) {
 }
 
 void GradientModel::add(const StepStatisticsPtr& step) {
-  if (!steps_.empty() && step->step <= steps_.back()->step) {
+  // A step that was measured at a pause within it is measured once more at its end.
+  const bool again = !steps_.empty() && step->step == steps_.back()->step;
+  if (again) {
+    drop_last();
+  } else if (!steps_.empty() && step->step < steps_.back()->step) {
     // The run went back: samples of later steps are invalid.
     std::deque<StepStatisticsPtr> kept = std::move(steps_);
     while (!kept.empty() && kept.back()->step >= step->step) kept.pop_back();
@@ -53,7 +58,18 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     known->norm.append(double(step->step), p.gradient.finite() ? p.gradient.norm : std::nan(""));
     if (p.weight.norm > 0) known->ratio.append(double(step->step), p.update_ratio());
   }
-  alarms_.add(*step);
+  if (!again) alarms_.add(*step);
+}
+
+void GradientModel::drop_last() {
+  const int64_t step = steps_.back()->step;
+  total_.drop_after(double(step) - 0.5);
+  for (ParameterHistory& history : parameters_) {
+    if (!history.spreads.empty() && history.spreads.back().first == step) history.spreads.pop_back();
+    history.norm.drop_after(double(step) - 0.5);
+    history.ratio.drop_after(double(step) - 0.5);
+  }
+  steps_.pop_back();
 }
 
 void GradientModel::clear() {
@@ -69,10 +85,36 @@ const ParameterHistory* GradientModel::find(const std::string& name) const {
   return nullptr;
 }
 
-double GradientModel::every() const {
-  const size_t count = std::min<size_t>(steps_.size(), 20);
-  if (count < 2) return 1;
-  return double(steps_.back()->step - steps_[steps_.size() - count]->step) / double(count - 1);
+const StepStatistics* GradientModel::at(int64_t step) const {
+  if (steps_.empty()) return nullptr;
+  const auto later = std::upper_bound(
+      steps_.begin(), steps_.end(), step,
+      [](int64_t wanted, const StepStatisticsPtr& measured) { return wanted < measured->step; });
+  return later == steps_.begin() ? steps_.front().get() : std::prev(later)->get();
+}
+
+bool GradientModel::has(int64_t step) const {
+  const StepStatistics* const measured = at(step);
+  return measured && measured->step == step;
+}
+
+const ParameterStatistics* GradientModel::of(const StepStatistics& step, const ParameterHistory& parameter,
+                                             size_t guess) {
+  const auto& all = step.parameters;
+  if (guess < all.size() && all[guess].name == parameter.name) return &all[guess];
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ParameterStatistics& p) {
+    return p.node == parameter.node || p.name == parameter.name;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+double GradientModel::every(int64_t step) const {
+  const size_t count = std::min<size_t>(steps_.size(), 6);
+  if (count == 0) return 1;
+  const StepStatistics& last = *steps_.back();
+  const double mean =
+      count < 2 ? 1 : double(last.step - steps_[steps_.size() - count]->step) / double(count - 1);
+  return std::max(mean, double(step - last.step));
 }
 
 }  // namespace lunagrad

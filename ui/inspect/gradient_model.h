@@ -30,19 +30,29 @@ class GradientModel {
   bool update(const SessionInspection&);  // once a frame; returns true when there is something new
   void add(const StepStatisticsPtr&);
   void clear();
+  // The parameter's figures in a step; null if it has none. `guess`: its likely position among them.
+  static const ParameterStatistics* of(const StepStatistics&, const ParameterHistory&, size_t guess);
 
   const std::vector<ParameterHistory>& parameters() const { return parameters_; }  // in the model's order
   const ParameterHistory* find(const std::string& name) const;
   const Curve& total() const { return total_; }  // norm over all parameters
   const std::deque<StepStatisticsPtr>& steps() const { return steps_; }
   const StepStatistics* latest() const { return steps_.empty() ? nullptr : steps_.back().get(); }
-  double every() const;  // steps between two samples, over the latest ones
+  // The statistics to show for a step: the latest that were measured at or before it, else the first. Null:
+  // none yet.
+  const StepStatistics* at(int64_t step) const;
+  bool has(int64_t step) const;  // exactly this step was measured
+  // How many steps lie between two samples now that the run is at `step`: over the latest samples, or more if
+  // the last one is older than that.
+  double every(int64_t step) const;
   const Alarms& alarms() const { return alarms_; }
   void set_found(std::vector<Alarm> found, int64_t step) {  // the session's findings at this step of the run
     alarms_.set_found(std::move(found), step);
   }
 
  private:
+  void drop_last();
+
   uint64_t number_ = 0;
   std::vector<ParameterHistory> parameters_;
   Curve total_;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -35,6 +36,35 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
 #include "ui/panels/panels.def"
 #undef PANEL
   return panels;
+}
+
+std::optional<PanelStep> step_of_tape(const Workbench& bench, bool said) {
+  const TapeSnapshot* const tape = bench.tape().tape();
+  if (!tape) return std::nullopt;
+  return PanelStep{tape->step, said, bench.tape().former()};
+}
+
+std::string step_note(const Workbench& bench, const PanelStep& shown) {
+  if (shown.former) return "previous run";
+  return shown.step == bench.shown().cursor() ? "" : "step " + count_figure(shown.step);
+}
+
+ImU32 step_color(const Workbench& bench, int64_t step) {
+  const bool behind = step != bench.shown().cursor();
+  const bool runs = bench.journal().state() == SessionState::running;
+  return bench.shown().live() && (!behind || runs) ? theme().muted : theme().warning;
+}
+
+ImU32 cursor_color(const Workbench& bench) {
+  return bench.shown().live() ? with_alpha(theme().good, 0.6f) : theme().warning;
+}
+
+std::string cursor_text(const Workbench& bench) {
+  return "step " + count_figure(bench.shown().cursor()) + (bench.shown().live() ? "" : " (past)");
+}
+
+void describe_cursor(Workbench& bench, const char* item, float x, float top, float bottom) {
+  bench.description().add(item, cursor_text(bench), {x - 1, top}, {x + 1, bottom});
 }
 
 bool tool_button(const char* label, bool on) {

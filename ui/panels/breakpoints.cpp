@@ -42,6 +42,7 @@ class BreakpointsPanel final : public Panel {
  public:
   const char* title() const override { return "Breakpoints"; }
   Region region() const override { return Region::lower_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void add_commands(Workbench& bench) override {
     bench.commands().add_composed(

@@ -32,6 +32,7 @@ class ConsolePanel final : public Panel {
  public:
   const char* title() const override { return "Console"; }
   Region region() const override { return Region::lower_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void add_commands(Workbench& bench) override {
     const auto show = [this, &bench](bool actions) {

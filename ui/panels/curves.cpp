@@ -2,6 +2,7 @@
 // over a common axis of steps, seconds or samples.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -48,6 +49,8 @@ class CurvesPanel final : public Panel {
  public:
   const char* title() const override { return "Curves"; }
   Region region() const override { return Region::upper_left; }
+  // The charts show all steps.
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void add_commands(Workbench& bench) override {
     bench.actions().add({"export_curves", "path, chart", [this, &bench](const ActionArguments& given) {
@@ -122,6 +125,7 @@ class CurvesPanel final : public Panel {
     }
     axis_.label = model_.axis_label(sources_);
     axis_.update(model_.first(), model_.last(), model_.least_positive());
+    axis_.cursor = cursor_of(bench);
     draw_charts(bench, charts);
     take_picture(bench);
   }
@@ -147,6 +151,15 @@ class CurvesPanel final : public Panel {
       const size_t index = indices_.try_emplace(folder, indices_.size() + 1).first->second;
       sources_.push_back({&run, short_run_name(run.name), index});
     }
+  }
+
+  // The step that the window shows, if its run has one and is drawn.
+  std::optional<ChartCursor> cursor_of(const Workbench& bench) const {
+    const bool drawn = !sources_.empty() && sources_.front().run == &bench.journal().curves();
+    if (!drawn || bench.shown().cursor() == 0) return std::nullopt;
+    const double x = bench.journal().curves().x_of(model_.x, bench.shown().cursor());
+    if (!std::isfinite(x)) return std::nullopt;
+    return ChartCursor{x, cursor_color(bench)};
   }
 
   void fit() {
@@ -374,6 +387,7 @@ class CurvesPanel final : public Panel {
       bench.description().add("curves.legend", item.text, item.min, item.max);
     for (const auto& item : shown.marks)
       bench.description().add("curves.mark", item.text, item.min, item.max);
+    if (shown.cursor) describe_cursor(bench, "curves.cursor", *shown.cursor, shown.min.y, shown.max.y);
   }
 
   // ---- export

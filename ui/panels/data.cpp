@@ -28,6 +28,9 @@ class DataPanel final : public Panel {
  public:
   const char* title() const override { return "Data"; }
   Region region() const override { return Region::upper_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override {
+    return view_ ? std::optional(PanelStep{view_->step}) : std::nullopt;
+  }
 
   void draw(Workbench& bench) override {
     bench.measurements().want_data();

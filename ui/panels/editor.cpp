@@ -32,6 +32,10 @@ class EditorPanel final : public Panel {
  public:
   const char* title() const override { return "Editor"; }
   Region region() const override { return Region::upper_left; }
+  // The costs in the gutter are of the tape's step.
+  std::optional<PanelStep> shown_step(const Workbench& bench) const override {
+    return gutter_.live() ? step_of_tape(bench, false) : std::nullopt;
+  }
 
   void add_commands(Workbench& bench) override {
     const auto has_text = [&bench] { return bench.texts().documents().active() != nullptr; };

@@ -55,6 +55,7 @@ class EnvironmentPanel final : public Panel {
  public:
   const char* title() const override { return "Environment"; }
   Region region() const override { return Region::lower_right; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Copy")) ImGui::SetClipboardText(text_.c_str());

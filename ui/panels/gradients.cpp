@@ -38,6 +38,10 @@ class GradientsPanel final : public Panel {
  public:
   const char* title() const override { return "Gradients"; }
   Region region() const override { return Region::lower_right; }
+  std::optional<PanelStep> shown_step(const Workbench& bench) const override {
+    const StepStatistics* const shown = bench.gradients().at(bench.shown().cursor());
+    return shown ? std::optional(PanelStep{shown->step}) : std::nullopt;
+  }
 
   void draw_tools(Workbench& bench) override {
     const GradientModel& model = bench.gradients();
@@ -48,8 +52,7 @@ class GradientsPanel final : public Panel {
       const char* help;
     } kViews[] = {
         {View::norms, "Norms", "Gradient norm of each parameter and of all, by step."},
-        {View::flow, "Flow",
-         "Mean and largest |gradient| of each op in the latest step, from input to loss."},
+        {View::flow, "Flow", "Mean and largest |gradient| of each op in the shown step, from input to loss."},
         {View::histograms, "Histograms", "Distribution of the selected parameter's gradient, by step."},
         {View::updates, "Updates",
          "|update| / |weight| of each parameter. About 1e-3 (the line) is usual; much less learns slowly, "
@@ -114,6 +117,11 @@ class GradientsPanel final : public Panel {
  private:
   enum class View { norms, flow, histograms, updates };
 
+  // The figures of the shown step; only while there are some.
+  static const StepStatistics& shown_statistics(const Workbench& bench) {
+    return *bench.gradients().at(bench.shown().cursor());
+  }
+
   static void select(Workbench& bench, uint64_t node, const SourcePlace& place, const std::string& op) {
     const TapeSnapshot* const tape = bench.tape().tape();
     if (!tape) return;
@@ -142,13 +150,16 @@ class GradientsPanel final : public Panel {
     const char* shown = kChoices[0].second;
     for (const auto& [steps, name] : kChoices)
       if (steps == every) shown = name;
+    const double now = std::max(1.0, bench.measured_every());
+    const std::string text = now < 1.05 ? "every step"
+                             : now < 10 ? "every " + number_figure(now, 2) + " steps"
+                                        : "every " + count_figure(std::llround(now)) + " steps";
+    const std::string label = every == 0 ? "auto: " + text : shown;
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool narrow = room < em(9.5f);
-    ImGui::SetNextItemWidth(std::clamp(room, em(3), em(9.5f)));
-    const bool open = ImGui::BeginCombo("##cadence", every == 0 && !narrow ? "measured: auto" : shown,
+    const bool narrow = room < em(12.5f);
+    ImGui::SetNextItemWidth(std::clamp(room, em(3), em(12.5f)));
+    const bool open = ImGui::BeginCombo("##cadence", narrow && every == 0 ? shown : label.c_str(),
                                         narrow ? ImGuiComboFlags_NoArrowButton : 0);
-    char text[64];
-    std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, bench.gradients().every()));
     bench.description().add_last("gradients.every", text);
     bench.description().add_last("gradients.cadence", shown);
     if (!open) {
@@ -230,10 +241,12 @@ class GradientsPanel final : public Panel {
       if (ImGui::Selectable("##alarm", false, 0, {0, height_of(alarm)})) {
         select(bench, alarm.node, alarm.place, alarm.op);
         if (alarm.op.empty()) chosen_ = alarm.subject;
+        if (alarm.since > 0) bench.shown().go_to(alarm.since);
       }
       bench.description().add_last("gradients.alarm", head + ": " + more);
-      explain(
-          (head + ": " + more + "\n\n" + rule_text(rule) + "\n\nClick to select it on the tape.").c_str());
+      explain((head + ": " + more + "\n\n" + rule_text(rule) +
+               "\n\nClick to select it on the tape and to go to this step.")
+                  .c_str());
       ImDrawList* const list = ImGui::GetWindowDrawList();
       const ImU32 color = over                                 ? theme().muted
                           : alarm.kind <= AlarmKind::exploding ? theme().bad
@@ -299,12 +312,15 @@ class GradientsPanel final : public Panel {
       explain(column.help);
     }
     const NodeInfo* const selected = bench.tape().selected_node();
+    const StepStatistics& step = shown_statistics(bench);
     ImGuiListClipper clipper;
     clipper.Begin(int(parameters.size()));
     while (clipper.Step())
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
         const ParameterHistory& p = parameters[size_t(i)];
-        const ParameterStatistics& now = p.latest;
+        static const ParameterStatistics kUnknown{.update_norm = NAN};
+        const ParameterStatistics* const known = GradientModel::of(step, p, size_t(i));
+        const ParameterStatistics& now = known ? *known : kUnknown;
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         ImGui::PushID(i);
@@ -320,8 +336,8 @@ class GradientsPanel final : public Panel {
           ImGui::EndPopup();
         }
         const std::string norm = now.has_gradient ? norm_text(now.gradient) : "none";
-        bench.description().add_last("gradients.parameter",
-                                     p.name + " " + norm + ", weights " + norm_text(now.weight));
+        const std::string weight = known ? norm_text(now.weight) : "-";
+        bench.description().add_last("gradients.parameter", p.name + " " + norm + ", weights " + weight);
         const std::string where = place_text(p.place);
         const bool drawn = lines_.empty() || std::find(lines_.begin(), lines_.end(), &p) != lines_.end();
         explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where) +
@@ -336,10 +352,7 @@ class GradientsPanel final : public Panel {
         else
           ImGui::TextUnformatted(norm.c_str());
         ImGui::TableNextColumn();
-        if (!now.weight.finite())
-          text_in(theme().bad, "%s", norm_text(now.weight).c_str());
-        else
-          ImGui::TextUnformatted(number_text(now.weight.norm).c_str());
+        text_in(now.weight.finite() ? theme().text : theme().bad, "%s", weight.c_str());
         ImGui::TableNextColumn();
         ImGui::TextUnformatted(number_text(now.update_ratio()).c_str());
         ImGui::TableNextColumn();
@@ -394,30 +407,39 @@ class GradientsPanel final : public Panel {
     const GradientModel& model = bench.gradients();
     const Theme& t = theme();
     std::vector<PlotLine> lines;
-    if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text});
+    // What was not measured is a gap: between two measured steps nothing is known.
+    if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text, .most_apart = 1});
     size_t k = 0;
     for (const ParameterHistory* p : lines_) {
       const LineSign sign = sign_of(k++);
-      lines.push_back(
-          {.name = p->name, .raw = updates ? &p->ratio : &p->norm, .color = sign.color, .dash = sign.dash});
+      lines.push_back({.name = p->name,
+                       .raw = updates ? &p->ratio : &p->norm,
+                       .color = sign.color,
+                       .dash = sign.dash,
+                       .most_apart = 1});
     }
     Curve guide;
-    const double first = double(model.steps().front()->step), last = double(model.latest()->step);
+    const double first = double(model.steps().front()->step);
+    const double last = double(std::max(model.latest()->step, bench.shown().latest()));
     if (updates) {
       guide.append(first, 1e-3);
       guide.append(std::max(last, first + 1), 1e-3);
       lines.push_back({.name = "1e-3, usual", .raw = &guide, .color = t.muted});
     }
     axis_.update(first, last, std::max(first, 1.0));
+    axis_.cursor = ChartCursor{double(bench.shown().cursor()), cursor_color(bench)};
     state_.y = AxisScale::Kind::log;
     const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
     const char* const heading = updates ? "|update| / |weight|" : "norm of the gradient";
-    draw_plot(heading, heading, lines, {}, true, ImGui::GetContentRegionAvail(), axis_, state_, colors);
+    const PlotShown shown =
+        draw_plot(heading, heading, lines, {}, true, ImGui::GetContentRegionAvail(), axis_, state_, colors);
     bench.description().add_last("gradients.chart", heading);
+    if (shown.cursor) describe_cursor(bench, "gradients.cursor", *shown.cursor, shown.min.y, shown.max.y);
+    if (shown.clicked) bench.shown().go_to(std::llround(*shown.clicked));
   }
 
   void draw_flow(Workbench& bench) {
-    const std::vector<NodeStatistics>& nodes = bench.gradients().latest()->nodes;
+    const std::vector<NodeStatistics>& nodes = shown_statistics(bench).nodes;
     std::vector<FlowStage> stages;
     std::vector<const NodeStatistics*> of;
     int selected = -1;
@@ -456,7 +478,8 @@ class GradientsPanel final : public Panel {
     const bool zeros = columns.back().second->gradient.zeros > 0;
     const Theme& t = theme();
     const DistributionColors colors{t.canvas, t.grid, t.text, t.muted, with_alpha(t.accent, 0.12f), t.accent};
-    draw_distributions(
+    const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+    const std::optional<float> cursor = draw_distributions(
         "histograms", columns.size(),
         [&](size_t i) {
           const ParameterStatistics& of = *columns[i].second;
@@ -467,9 +490,10 @@ class GradientsPanel final : public Panel {
           return Distribution{columns[i].first, &of.edges, &of.counts,
                               int64_t(share * double(counted) + 0.5)};
         },
-        ImGui::GetContentRegionAvail(), colors);
+        room, colors, ChartCursor{double(bench.shown().cursor()), cursor_color(bench)});
     bench.description().add_last("gradients.histogram", chosen_ + " " + std::to_string(columns.size()) +
                                                             " columns" + (zeros ? ", zeros apart" : ""));
+    if (cursor) describe_cursor(bench, "gradients.cursor", *cursor, at.y, at.y + room.y);
   }
 
   bool show_over_ = false;

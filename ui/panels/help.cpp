@@ -22,6 +22,7 @@ class HelpPanel final : public Panel {
  public:
   const char* title() const override { return "Examples and help"; }
   Region region() const override { return Region::upper_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void add_commands(Workbench& bench) override {
     bench.commands().add(

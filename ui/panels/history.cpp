@@ -11,6 +11,7 @@ class HistoryPanel final : public Panel {
  public:
   const char* title() const override { return "History"; }
   Region region() const override { return Region::lower_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void add_commands(Workbench& bench) override {
     for (const char* panel : {"History", "Tape", "Gradients", "Inspector"}) {

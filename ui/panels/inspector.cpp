@@ -40,6 +40,9 @@ class InspectorPanel final : public Panel {
  public:
   const char* title() const override { return "Inspector"; }
   Region region() const override { return Region::lower_right; }
+  std::optional<PanelStep> shown_step(const Workbench& bench) const override {
+    return bench.tape().selected_node() ? step_of_tape(bench, !bench.tape().former()) : std::nullopt;
+  }
 
   void draw_tools(Workbench& bench) override {
     const NodeInfo* node = bench.tape().selected_node();
@@ -52,9 +55,9 @@ class InspectorPanel final : public Panel {
                               : bench.shown().replayed() ? " (replayed)"
                                                          : " (kept)");
     ImGui::SameLine(0, em(0.6f));
-    text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", step.c_str());
+    text_in(step_color(bench, bench.shown().step()), "%s", step.c_str());
     bench.description().add_last("inspector.step", step);
-    explain("The step that all panels show. The keys , and . go back and forward.");
+    explain("The step whose values are shown. The keys , and . go back and forward.");
     ImGui::SameLine(0, em(1));
     float width = ImGui::GetCursorPosX();
     for (const char* label : kActions)

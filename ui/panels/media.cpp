@@ -45,12 +45,16 @@ class MediaPanel final : public Panel {
  public:
   const char* title() const override { return "Media"; }
   Region region() const override { return Region::upper_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override {
+    return shows_ ? std::optional(PanelStep{shows_step_}) : std::nullopt;
+  }
 
   void draw(Workbench& bench) override {
     const auto& all = bench.journal().media().series();
     if (all.empty()) {
       texture_.clear();
       shown_ = nullptr;
+      shows_ = false;
       draw_empty("No pictures, histograms or texts yet",
                  "Output of lg.run.image, lg.run.histogram and lg.run.text appears here.");
       return;
@@ -105,7 +109,15 @@ class MediaPanel final : public Panel {
       at_ = int(std::min<size_t>(size_t(found - series.entries.begin()), size_t(last)));
     } else {
       at_ = last;
+      if (!bench.shown().live()) {  // at a past step the newest of then
+        const auto later =
+            std::upper_bound(series.entries.begin(), series.entries.end(), bench.shown().cursor(),
+                             [](int64_t step, const MediaSeries::Entry& entry) { return step < entry.step; });
+        at_ = std::max(int(later - series.entries.begin()) - 1, 0);
+      }
     }
+    shows_ = true;
+    shows_step_ = series.entries[size_t(at_)].step;
     const std::string position = "step " + std::to_string(series.entries[size_t(at_)].step);
     const float button = ImGui::CalcTextSize("Latest").x + em(1.6f);
     ImGui::SetNextItemWidth(std::max(em(3), ImGui::GetContentRegionAvail().x - button));
@@ -286,6 +298,11 @@ class MediaPanel final : public Panel {
       list->AddLine({xa, y_of(quantile(*a.media, 2))}, {xb, y_of(quantile(*b.media, 2))}, theme().text, 1.5f);
     }
     list->Flags = smooth;
+    if (const int64_t cursor = bench.shown().cursor(); cursor >= first && cursor <= last) {
+      const float x = x_of(cursor);
+      list->AddLine({x, at.y}, {x, floor}, cursor_color(bench), 2);
+      describe_cursor(bench, "media.cursor", x, at.y, floor);
+    }
     const float now = x_of(series.entries[size_t(at_)].step);
     list->AddLine({now, at.y}, {now, floor}, theme().accent, 1.5f);
     list->AddText({left, floor + 1}, theme().muted, ("step " + std::to_string(first)).c_str());
@@ -348,6 +365,8 @@ class MediaPanel final : public Panel {
   bool follow_ = true;
   int64_t step_ = 0;  // the chosen step
   int at_ = 0;
+  bool shows_ = false;  // an entry is shown, of this step
+  int64_t shows_step_ = 0;
   std::shared_ptr<const Media> shown_;  // the picture in the texture
   bool scaled_ = false;
   Texture texture_;

@@ -21,6 +21,11 @@ class ParametersPanel final : public Panel {
  public:
   const char* title() const override { return "Parameters"; }
   Region region() const override { return Region::lower_left; }
+  // Parameters have the values of now.
+  std::optional<PanelStep> shown_step(const Workbench& bench) const override {
+    if (bench.shown().latest() == 0) return std::nullopt;
+    return PanelStep{bench.shown().latest()};
+  }
 
   void draw_tools(Workbench& bench) override {
     const auto& edits = bench.control().params().edits();

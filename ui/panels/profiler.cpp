@@ -80,6 +80,11 @@ class ProfilerPanel final : public Panel {
  public:
   const char* title() const override { return "Profiler"; }
   Region region() const override { return Region::upper_right; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override {
+    const bool of_one_step = scope_ != kAll && chosen_ != kOwners;
+    if (!of_one_step || !view_ || view_->steps.empty()) return std::nullopt;
+    return PanelStep{view_->steps.back()->step};
+  }
 
   void draw(Workbench& bench) override {
     bench.measurements().want_profile();

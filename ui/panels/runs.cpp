@@ -41,6 +41,7 @@ class RunsPanel final : public Panel {
  public:
   const char* title() const override { return "Runs"; }
   Region region() const override { return Region::lower_left; }
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void draw(Workbench& bench) override {
     look(bench);

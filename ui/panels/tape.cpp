@@ -33,6 +33,9 @@ class TapePanel final : public Panel {
  public:
   const char* title() const override { return "Tape"; }
   Region region() const override { return Region::upper_right; }
+  std::optional<PanelStep> shown_step(const Workbench& bench) const override {
+    return step_of_tape(bench, !find_.active());
+  }
 
   void add_commands(Workbench& bench) override {
     export_.add_action(bench, [] { return colors(); });
@@ -98,7 +101,7 @@ class TapePanel final : public Panel {
     draw_group_switch(bench, tape->plan.plan.get());
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    text_in(theme().muted, "%s", text.c_str());
+    text_in(step_color(bench, tape->step), "%s", text.c_str());
     bench.description().add_last("tape.summary", text);
     std::string help = "Nodes of the tape, or matches of the search, and the step.";
     if (bench.tape().by_dot()) help += " Laid out by Graphviz.";

@@ -18,6 +18,8 @@ class TimePanel final : public Panel {
  public:
   const char* title() const override { return "Time"; }
   Region region() const override { return Region::lower_left; }
+  // The track shows all steps.
+  std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
   void add_commands(Workbench& bench) override {
     const auto kept = [&bench] { return !bench.shown().history().steps.empty(); };
@@ -62,7 +64,7 @@ class TimePanel final : public Panel {
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const std::string shown =
-        "step " + std::to_string(bench.shown().step()) + (bench.shown().replayed() ? " (replayed)" : "");
+        "step " + std::to_string(bench.shown().cursor()) + (bench.shown().at_replay() ? " (replayed)" : "");
     text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", shown.c_str());
     bench.description().add_last("time.step", shown);
     ImGui::SameLine();
@@ -117,7 +119,7 @@ class TimePanel final : public Panel {
   // Forks after the shown step; the values of a step in progress are not known yet.
   void fork(Workbench& bench) {
     fork_.open(bench, "",
-               std::clamp(bench.shown().step(), bench.shown().first_step(), bench.shown().last_step()));
+               std::clamp(bench.shown().cursor(), bench.shown().first_step(), bench.shown().last_step()));
   }
 
   void go_live(Workbench& bench) {
@@ -200,7 +202,7 @@ class TimePanel final : public Panel {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         const std::string name = "step " + std::to_string(kept.step);
-        if (ImGui::Selectable(name.c_str(), kept.step == bench.shown().step(),
+        if (ImGui::Selectable(name.c_str(), kept.step == bench.shown().cursor(),
                               ImGuiSelectableFlags_SpanAllColumns)) {
           if (i == 0)
             go_live(bench);

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <iomanip>
 #include <sstream>
 
 #include "runtime/core/figures.h"
+#include "ui/panels/run_progress.h"
 #include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
 #include "ui/window/outlined.h"
@@ -23,9 +25,9 @@ namespace lunagrad {
 namespace {
 
 constexpr float kGap = 0.35f;
-constexpr int kTimes = 10;
-constexpr int kSpare =
-    12;  // items of at least this rank are dropped before the labels of the controls: the menu has them, too
+// Items of at least this rank are dropped before the labels of the controls: before all labels only memory,
+// time and rate, before the labels of the main controls also layout and theme, which the menu has, too.
+constexpr int kTimes = 11, kSpare = 9;
 
 struct Status {
   std::string text;
@@ -67,10 +69,6 @@ Status status_of(Workbench& bench) {
   }
 }
 
-std::string time_text(double seconds) {
-  return seconds < 60 ? run_time_figure(seconds) : clock_figure(seconds);
-}
-
 // An item of the row: its width and the function that draws it. In a narrow row the items of the highest rank
 // are dropped first.
 struct Piece {
@@ -87,11 +85,13 @@ struct Control {
   const char* item;  // name of the item in the description
   ImU32 color;
   int rank;
+  const char* widest = nullptr;  // the longest label that it may have; null: its label
 };
 
 float control_width(const Control& control, bool label) {
   const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.42f);
-  return size + em(1.1f) + (label ? ImGui::CalcTextSize(control.label).x + em(0.45f) : 0);
+  const char* const longest = control.widest ? control.widest : control.label;
+  return size + em(1.1f) + (label ? ImGui::CalcTextSize(longest).x + em(0.45f) : 0);
 }
 
 void draw_control(Workbench& bench, const Control& control, bool label) {
@@ -192,53 +192,6 @@ void draw_not_finite_warning(Workbench& bench, float width) {
   ImGui::EndPopup();
 }
 
-// Seconds until the last step at the present rate; negative if unknown.
-double seconds_left(const Journal& journal) {
-  const double rate = journal.steps_per_second();
-  if (journal.total() <= 0 || rate <= 0 || !journal.active()) return -1;
-  return double(std::max<int64_t>(journal.total() - journal.step(), 0)) / rate;
-}
-
-// The width of a text with its digits replaced by zeros, so that it does not change with every number.
-float width_of_figure(std::string text) {
-  for (char& c : text)
-    if (c >= '0' && c <= '9') c = '0';
-  return ImGui::CalcTextSize(text.c_str()).x;
-}
-
-std::string progress_text(int64_t step, int64_t total) {
-  return "step " + std::to_string(step) + (total > 0 ? " / " + std::to_string(total) : "");
-}
-
-// The space for all steps of a run whose number of steps is known.
-float progress_width(const Journal& journal) {
-  const int64_t last = std::max(journal.step(), journal.total());
-  return std::max(em(10.5f), width_of_figure(progress_text(last, journal.total())) + em(0.8f));
-}
-
-void draw_progress(Workbench& bench, float width) {
-  const Journal& journal = bench.journal();
-  const std::string text = progress_text(journal.step(), journal.total());
-  const float height = ImGui::GetFrameHeight();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(at, {at.x + width, at.y + height}, theme().raised, em(0.3f));
-  if (journal.total() > 0) {
-    const float part = std::min(1.0f, float(journal.step()) / float(journal.total()));
-    list->AddRectFilled(at, {at.x + width * part, at.y + height}, with_alpha(theme().accent, 0.35f),
-                        em(0.3f));
-  }
-  const float text_width = ImGui::CalcTextSize(text.c_str()).x;
-  list->AddText({std::round(at.x + (width - text_width) / 2), at.y + ImGui::GetStyle().FramePadding.y},
-                theme().text, text.c_str());
-  ImGui::Dummy({width, height});
-  bench.description().add_last("step", text);
-  std::string help = "Last finished step of lg.run.steps. " + time_text(journal.elapsed()) +
-                     " since the run began, pauses included";
-  if (const double left = seconds_left(journal); left >= 0) help += ", about " + time_text(left) + " to go";
-  explain((help + ".").c_str());
-}
-
 // The options of the current or last run; before the first run, the options of the next run.
 const RunOptions& limited_options(Workbench& bench) {
   const bool begun = bench.journal().active() || bench.journal().ended();
@@ -264,33 +217,28 @@ void draw_figure(Workbench& bench, const char* item, const std::string& text, co
 }
 
 // The remaining time if it is known, otherwise the time since the run began.
-bool shows_left(Workbench& bench) {
-  return seconds_left(bench.journal()) >= 0 && bench.journal().state() == SessionState::running;
+void draw_time(Workbench& bench) {
+  const double left = seconds_left(bench.journal());
+  if (left >= 0 && bench.journal().state() == SessionState::running)
+    draw_figure(bench, "elapsed", time_text(left) + " left", "Time left at the current rate.");
+  else
+    draw_figure(bench, "elapsed", time_text(bench.journal().elapsed()),
+                "Time since the run began, pauses included.");
 }
 
-std::string time_figure(Workbench& bench) {
-  return shows_left(bench) ? time_text(seconds_left(bench.journal())) + " left"
-                           : time_text(bench.journal().elapsed());
-}
-
-std::string rate_figure(Workbench& bench) {
+void draw_rate(Workbench& bench) {
   char text[64];
   const double rate =
       bench.journal().state() == SessionState::paused ? 0 : bench.journal().steps_per_second();
   std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
-  return text;
+  draw_figure(bench, "rate", text, "Steps per second, over the last two seconds.");
 }
 
-constexpr double kMiB = 1 << 20;
-
-std::string memory_figure(const Session::Memory& memory) {
-  char text[64];
+void draw_memory(Workbench& bench) {
+  constexpr double kMiB = 1 << 20;
+  const Session::Memory memory = bench.session().memory();
+  char text[64], window[120];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
-  return text;
-}
-
-void draw_memory(Workbench& bench, const Session::Memory& memory) {
-  char window[120];
   std::snprintf(window, sizeof window,
                 "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
                 double(bench.shown().memory_held()) / kMiB, double(bench.shown().memory_budget()) / kMiB,
@@ -300,7 +248,7 @@ void draw_memory(Workbench& bench, const Session::Memory& memory) {
       help, sizeof help,
       "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
       double(memory.peak) / kMiB, window);
-  draw_figure(bench, "memory", memory_figure(memory), help);
+  draw_figure(bench, "memory", text, help);
   bench.description().add_last("memory.window", window);
 }
 
@@ -405,7 +353,7 @@ void Toolbar::draw(Workbench& bench) {
   const Theme& t = theme();
   const bool paused = bench.journal().state() == SessionState::paused;
   const Control controls[] = {
-      {Icon::play, paused ? "Continue" : "Run", "Run or continue", "run", t.good, 0},
+      {Icon::play, paused ? "Continue" : "Run", "Run or continue", "run", t.good, 0, "Continue"},
       {Icon::pause, "Pause", "Pause", "pause", t.warning, 1},
       {Icon::step, "Step", "Step one iteration", "step_button", t.accent, 3},
       {Icon::step_op, "Step op", "Step one operation", "step_op", t.accent, 6},
@@ -414,12 +362,6 @@ void Toolbar::draw(Workbench& bench) {
   };
   const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
-  // A figure has its usual width, or what a longer one needs.
-  const std::string time = time_figure(bench), rate = rate_figure(bench);
-  const Session::Memory memory = bench.session().memory();
-  const auto room_for = [](const std::string& text, float usual) {
-    return std::max(em(usual), width_of_figure(text) + em(0.4f));
-  };
   std::vector<Piece> pieces;
   // Labels of the controls: all of them, only the most used ones, or none. Takes the first choice that leaves
   // space for all items that are not spare; times are dropped before labels.
@@ -432,9 +374,8 @@ void Toolbar::draw(Workbench& bench) {
                         [&bench, &control, label] { draw_control(bench, control, label); }});
     }
     const std::string status = status_of(bench).text;
-    const float state =
-        std::max(ImGui::CalcTextSize("stopping").x, ImGui::CalcTextSize(status.c_str()).x) + em(2.1f);
-    const float progress = progress_width(bench.journal());
+    const float state = widest({"stopping", "running", "paused", "finished", status.c_str()}) + em(2.1f);
+    const float progress = progress_width(bench.journal()), cursor = cursor_width();
     pieces.push_back({"", 4, state, [&bench, state] { draw_status(bench, state); }});
     if (const auto& note = bench.journal().not_finite()) {
       // A narrow window shows the beginning of the text; the popup has all of it.
@@ -447,16 +388,12 @@ void Toolbar::draw(Workbench& bench) {
       pieces.push_back({"", 4, wide, [&bench, limits, wide] { draw_limits(bench, limits, wide); }});
     }
     pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});
-    pieces.push_back({"", 10, room_for(time, 6), [&bench, time] {
-                        draw_figure(bench, "elapsed", time,
-                                    shows_left(bench) ? "Time left at the current rate."
-                                                      : "Time since the run began, pauses included.");
-                      }});
-    pieces.push_back({"", 11, room_for(rate, 6), [&bench, rate] {
-                        draw_figure(bench, "rate", rate, "Steps per second, over the last two seconds.");
-                      }});
-    pieces.push_back(
-        {"", 9, room_for(memory_figure(memory), 5.5f), [&bench, memory] { draw_memory(bench, memory); }});
+    // The way back from a past step stays as long as the step; a narrow row has no room to say "live".
+    const bool past = !bench.shown().live() || bench.shown().coming();
+    pieces.push_back({"", past ? 4 : 9, cursor, [&bench, cursor] { draw_cursor(bench, cursor); }});
+    pieces.push_back({"", 12, em(6), [&bench] { draw_time(bench); }});
+    pieces.push_back({"", 13, em(6), [&bench] { draw_rate(bench); }});
+    pieces.push_back({"", 11, em(5.5f), [&bench] { draw_memory(bench); }});
     const std::string settings = settings_label(bench);
     pieces.push_back({"", 7, ImGui::CalcTextSize(settings.c_str()).x + padding, [this, &bench, settings] {
                         if (ImGui::Button((settings + "###settings").c_str())) {
@@ -479,7 +416,7 @@ void Toolbar::draw(Workbench& bench) {
                         }
                       }});
     const std::string preset = bench.settings().preset;
-    pieces.push_back({"", 12, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
+    pieces.push_back({"", 10, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
                         if (ImGui::Button((preset + "###preset").c_str())) ImGui::OpenPopup("presets");
                         bench.description().add_last("preset", preset);
                         explain("Layout of the panels.");
@@ -497,7 +434,7 @@ void Toolbar::draw(Workbench& bench) {
                         ImGui::EndPopup();
                       }});
     const char* other = theme().dark ? "Light" : "Dark";
-    pieces.push_back({"", 13, ImGui::CalcTextSize(other).x + padding, [&bench, other] {
+    pieces.push_back({"", 9, widest({"Light", "Dark"}) + padding, [&bench, other] {
                         if (ImGui::Button(other)) bench.commands().run("Window: light or dark");
                         bench.description().add_last("theme", other);
                         explain("Switches between the dark and the light theme.");

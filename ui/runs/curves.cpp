@@ -139,6 +139,17 @@ std::optional<int64_t> RunCurves::step_at(XAxis axis, double x) const {
   return nearest;
 }
 
+double RunCurves::x_of(XAxis axis, int64_t step) const {
+  if (axis == XAxis::step) return double(step);
+  if (axis == XAxis::samples) {
+    const Metric* const counted = samples();
+    return counted ? samples_at(counted->raw, double(step)) : NAN;
+  }
+  const auto logged = std::find_if(metrics.begin(), metrics.end(),
+                                   [](const Metric& metric) { return metric.raw.size() > 0; });
+  return logged == metrics.end() ? NAN : logged->time(logged->raw.nearest(double(step)));
+}
+
 double RunCurves::place(XAxis axis, const RunMark& mark) const {
   if (axis == XAxis::step) return double(mark.step);
   if (axis == XAxis::time) return mark.time;

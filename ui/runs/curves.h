@@ -79,6 +79,8 @@ struct RunCurves {
   void drop_after(int64_t step);
   // The logged step whose x on this axis is nearest; nothing while no metric has one.
   std::optional<int64_t> step_at(XAxis, double x) const;
+  // The x of a step on this axis, between the logged steps the nearest one's; NaN if unknown.
+  double x_of(XAxis, int64_t step) const;
   // The x of a mark; NaN if unknown.
   double place(XAxis, const RunMark&) const;
 };

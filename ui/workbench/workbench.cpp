@@ -21,6 +21,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       tape_comparing_(session_, shown_, journal_, tape_, shell_, [this] { step_comparing_.forget(); }),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
+      pause_measuring_(wake_),
       owners_(session_, shell_.actions(), wake_),
       curves_(journal_, shell_, wake_),
       inspection_(session_, journal_, tape_, shown_, shell_, wake_),
@@ -57,6 +58,7 @@ bool Workbench::update() {
   tape_.offer(inspection_.watch());
   changed |= tape_.update();
   changed |= gradients_.update(session_);
+  measure_pause();
   take_replayed_gradients();
   note_findings();
   tape_actions_.update(journal_);
@@ -65,6 +67,15 @@ bool Workbench::update() {
   inspection_.show();
   changed |= inspection_.update();
   return changed;
+}
+
+// At a pause and after the end the gradients are of the step whose values are shown.
+void Workbench::measure_pause() {
+  const bool stands = journal_.state() == SessionState::paused || (!journal_.active() && journal_.ended());
+  const TapePtr tape = stands && !tape_.former() ? session_.tape() : nullptr;
+  if (!tape) return pause_measuring_.go_on();
+  pause_measuring_.stand(session_, {journal_.pauses(), journal_.ends(), tape->step},
+                         gradients_.has(tape->step));
 }
 
 // While a replayed step is shown, the run's statistics are shown up to that step.

@@ -22,6 +22,7 @@
 #include "ui/compare/step_comparing.h"
 #include "ui/compare/tape_comparing.h"
 #include "ui/inspect/gradient_model.h"
+#include "ui/inspect/pause_measuring.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
 #include "ui/time/probe_controller.h"
@@ -44,6 +45,9 @@ class Workbench {
   const GradientModel& gradients() const {  // up to the shown step, if a replay computed it
     return replayed_gradients_ ? *replayed_gradients_ : gradients_;
   }
+  const ShownStep& shown() const { return shown_; }
+  // How many steps lie between two measurements of gradients now.
+  double measured_every() const { return gradients_.every(shown_.latest()); }
   const RunLibrary& runs() const { return curves_.library(); }  // runs in folders
   const Settings& settings() const { return shell_.settings(); }
   const std::string& script() const { return control_.script(); }
@@ -75,6 +79,7 @@ class Workbench {
 
  private:
   void note_findings();
+  void measure_pause();
   void take_replayed_gradients();
 
   const std::function<void()> wake_;
@@ -91,6 +96,7 @@ class Workbench {
   TapeComparing tape_comparing_;
   BreakpointActions breakpoints_;
   Measurements measurements_;
+  PauseMeasuring pause_measuring_;
   OwnerController owners_;
   CurveController curves_;
   Inspection inspection_;

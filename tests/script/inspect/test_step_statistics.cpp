@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <future>
 
 #include "runtime/core/op.h"
 #include "runtime/ops.h"
@@ -154,6 +155,130 @@ TEST_CASE("the nodes of a tape have the summaries of their step") {
   }
   recorder.session.resume();
   CHECK(recorder.session.wait() == Outcome::ok);
+}
+
+TEST_CASE("a pause in a step that was passed over: its figures are computed again, as the step had them") {
+  // The gradients are as backward() left them, or changed in place, or gone.
+  for (const char* then :
+       {"", "for _, p in ipairs(model:parameters()) do p.grad:mul_(0.125) end", "drop = true"}) {
+    CAPTURE(then);
+    const std::string net = text(R"(
+local lg = require "lunagrad"
+local nn = lg.nn
+lg.manual_seed(3)
+local model = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Dropout(0.5), nn.Linear(6, 2))
+local opt = lg.optim.SGD(model:parameters(), {lr = 0.1, momentum = 0.9})
+local x, y = lg.randn(8, 4), lg.randn(8, 2)
+for step in lg.run.steps(9) do
+  local drop = false
+  for _, p in ipairs(model:parameters()) do p.grad = nil end
+  nn.functional.mse_loss(model(x), y):backward()
+  )",
+                                 then, R"(
+  opt:step()
+  if drop then for _, p in ipairs(model:parameters()) do p.grad = nil end end
+end
+print(("%a"):format(model[1].weight:sum():item())))");
+    Recorder all;
+    all.session.watch_statistics(true, 1);
+    REQUIRE(all.finish(net) == Outcome::ok);
+    StepStatisticsPtr right;
+    for (const StepStatisticsPtr& step : all.session.statistics())
+      if (step->step == 7) right = step;
+    REQUIRE(right);
+
+    Recorder recorder;
+    recorder.session.watch_statistics(true, 1000);
+    recorder.session.watch_tape(true);
+    Breakpoint eighth;  // pauses at the start of step 8, which shows step 7
+    eighth.condition = Breakpoint::Condition::step;
+    eighth.step = 8;
+    REQUIRE(recorder.session.add_breakpoint(eighth));
+    recorder.run(net);
+    REQUIRE(recorder.reaches(SessionState::paused));
+    REQUIRE(recorder.session.tape());
+    CHECK(recorder.session.tape()->step == 7);
+    CHECK_FALSE(recorder.session.tape()->has_statistics);
+    CHECK(recorder.session.statistics().back()->step == 1);
+    const auto measure = [&] {
+      std::promise<bool> promise;
+      recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
+      return promise.get_future().get();
+    };
+    CHECK(measure());
+    const StepStatisticsPtr found = recorder.session.statistics().back();
+    CHECK(found->step == 7);
+    REQUIRE(found->parameters.size() == right->parameters.size());
+    for (size_t i = 0; i < found->parameters.size(); ++i) {
+      const ParameterStatistics &a = found->parameters[i], &b = right->parameters[i];
+      CAPTURE(b.name);
+      CHECK(a.name == b.name);
+      CHECK(a.has_gradient == b.has_gradient);
+      CHECK(a.gradient.norm == b.gradient.norm);
+      CHECK(a.weight.norm == b.weight.norm);
+      CHECK(a.update_norm == doctest::Approx(b.update_norm).epsilon(1e-5));
+      CHECK(a.edges == b.edges);
+      CHECK(a.counts == b.counts);
+    }
+    REQUIRE(found->nodes.size() == right->nodes.size());
+    for (size_t i = 0; i < found->nodes.size(); ++i) {
+      CHECK(found->nodes[i].op == right->nodes[i].op);
+      CHECK(found->nodes[i].output.norm == right->nodes[i].output.norm);
+      CHECK(found->nodes[i].gradient.norm == right->nodes[i].gradient.norm);
+    }
+    CHECK(recorder.session.tape()->step == 7);
+    CHECK(recorder.session.tape()->has_statistics);
+    CHECK_FALSE(measure());  // it is known by now
+    recorder.session.resume();
+    REQUIRE(recorder.session.wait() == Outcome::ok);
+    CHECK(recorder.output() == all.output());
+  }
+}
+
+TEST_CASE("a pause does not call the script's own ops again; the gradients of parameters are there") {
+  Recorder recorder;
+  recorder.session.watch_statistics(true, 1000);
+  recorder.session.watch_tape(true);
+  Breakpoint fifth;
+  fifth.condition = Breakpoint::Condition::step;
+  fifth.step = 5;
+  REQUIRE(recorder.session.add_breakpoint(fifth));
+  recorder.run(R"(
+local lg = require "lunagrad"
+local calls = 0
+local twice = lg.custom_op{name = "twice",
+  forward = function(ctx, x) calls = calls + 1 return x * 2 end,
+  backward = function(ctx, g) return g * 2 end}
+local w = lg.ones(3, {requires_grad = true})
+for step in lg.run.steps(6) do
+  w.grad = nil
+  twice(w * step):sum():backward()
+end
+print("calls", calls))");
+  REQUIRE(recorder.reaches(SessionState::paused));
+  std::promise<bool> promise;
+  recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
+  CHECK(promise.get_future().get());
+  const StepStatisticsPtr found = recorder.session.statistics().back();
+  CHECK(found->step == 4);
+  REQUIRE(found->parameters.size() == 1);
+  CHECK(found->parameters[0].gradient.max == 8);
+  recorder.session.resume();
+  REQUIRE(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.printed("calls\t6"));
+}
+
+TEST_CASE("without a tape, and while a script runs, nothing is measured for a viewer") {
+  Recorder recorder;
+  const auto measure = [&] {
+    std::promise<bool> promise;
+    recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
+    return promise.get_future().get();
+  };
+  CHECK_FALSE(measure());
+  recorder.session.watch_tape(true);
+  REQUIRE(recorder.finish("print('no tape')") == Outcome::ok);
+  CHECK_FALSE(measure());
 }
 
 TEST_CASE("nothing is measured without a viewer") {

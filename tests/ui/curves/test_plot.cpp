@@ -163,6 +163,26 @@ TEST_CASE("NaN and Inf break the line: 1, NaN, 2, Inf, 3 are three dots, in a ra
   CHECK(range.high == doctest::Approx(3 + 0.12));
 }
 
+TEST_CASE(
+    "points that were not measured one after the other are not joined, unless they are two pixels apart") {
+  Curve curve;
+  for (const double x : {0., 1., 2., 10., 11., 40., 80., 81.}) curve.append(x, 1);
+  std::vector<size_t> stretches;
+  const auto count = [&](const std::vector<ImVec2>& points) { stretches.push_back(points.size()); };
+  trace(curve, frame_of(81, 0, 4), count, 1);
+  CHECK(stretches == std::vector<size_t>{3, 2, 1, 2});
+  stretches.clear();
+  trace(curve, frame_of(81, 0, 4), count);
+  CHECK(stretches == std::vector<size_t>{8});
+  // With many points in each pixel only gaps that can be seen are left.
+  Curve dense;
+  for (int i = 0; i < 30000; ++i)
+    if (i < 9000 || i > 12000) dense.append(4 * i, 1);
+  stretches.clear();
+  trace(dense, frame_of(120000, 0, 4), count, 1);
+  CHECK(stretches.size() == 2);
+}
+
 TEST_CASE("a logarithmic axis omits and counts values that are not positive") {
   Curve curve;
   for (const double y : {1.0, 0.0, -2.0, 100.0}) curve.append(double(curve.size()), y);

@@ -116,6 +116,10 @@ TEST_CASE("a place on an axis belongs to the step of the nearest point") {
   CHECK(curves.step_at(XAxis::samples, 64 * 5 + 1) == 5);
   CHECK(!curves.step_at(XAxis::step, NAN));
   CHECK(!RunCurves().step_at(XAxis::step, 1));
+  // And back: the x of a step on each axis.
+  for (const XAxis axis : {XAxis::step, XAxis::time, XAxis::samples})
+    for (const int64_t step : {1, 5, 9}) CHECK(curves.step_at(axis, curves.x_of(axis, step)) == step);
+  CHECK(std::isnan(RunCurves().x_of(XAxis::time, 1)));
 }
 
 TEST_CASE("late events of the old run are not mixed into the new one") {

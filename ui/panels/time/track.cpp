@@ -68,7 +68,7 @@ void TimeTrack::add_commands(Workbench& bench, const char* panel) {
   add(
       "show the step", "Enter", "Repeats the run up to the step of the handle and shows it.",
       [this, &bench] { show(bench); },
-      [this, &bench] { return aimed_ || bench.shown().lacks_values(bench.shown().step()); }, false);
+      [this, &bench] { return aimed_ || bench.shown().lacks_values(bench.shown().cursor()); }, false);
   add(
       "cancel", "Escape", "Ends the replay that is under way, or puts the handle back.",
       [this, &bench] {
@@ -81,7 +81,7 @@ void TimeTrack::add_commands(Workbench& bench, const char* panel) {
 void TimeTrack::move(Workbench& bench, int64_t by) {
   ShownStep& shown = bench.shown();
   const auto replay = shown.replay().progress();
-  const int64_t from = aimed_ ? *aimed_ : replay ? replay->to : shown.step();
+  const int64_t from = aimed_ ? *aimed_ : replay ? replay->to : shown.cursor();
   aim(bench, std::clamp(from + by, shown.first_step(), std::max(shown.first_step(), shown.last_step())));
 }
 
@@ -93,8 +93,8 @@ void TimeTrack::aim(Workbench& bench, int64_t step) {
 void TimeTrack::show(Workbench& bench) {
   if (const auto step = std::exchange(aimed_, std::nullopt))
     bench.shown().go_to(*step);
-  else if (bench.shown().lacks_values(bench.shown().step()))
-    bench.shown().repeat(bench.shown().step());
+  else if (bench.shown().lacks_values(bench.shown().cursor()))
+    bench.shown().repeat(bench.shown().cursor());
 }
 
 void TimeTrack::draw(Workbench& bench) {
@@ -179,7 +179,7 @@ void TimeTrack::draw_handle(Workbench& bench, const Scale& scale, bool held) {
     list->AddLine({x, scale.min.y}, {x, scale.max.y}, color, 2);
     list->AddCircleFilled({x, scale.min.y + em(0.9f)}, em(0.38f), color);
   };
-  const int64_t latest = std::clamp(shown.step(), scale.first, scale.last);
+  const int64_t latest = std::clamp(shown.cursor(), scale.first, scale.last);
   handle(latest, shown.live() ? theme().text : theme().warning);
   if (aimed_ && (held || !shown.at_hand(*aimed_))) handle(*aimed_, theme().accent);
 }
@@ -206,7 +206,7 @@ void TimeTrack::draw_state(Workbench& bench) {
     draw_progress(bench, *progress);
   else if (aimed_ && !bench.shown().at_hand(*aimed_))
     draw_offer(bench, *aimed_, "");
-  else if (const int64_t step = bench.shown().step(); bench.shown().lacks_values(step))
+  else if (const int64_t step = bench.shown().cursor(); bench.shown().lacks_values(step))
     draw_offer(bench, step, "its values are not kept: ");
   draw_findings(bench);
 }
