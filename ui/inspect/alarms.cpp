@@ -70,8 +70,9 @@ const AlarmRule& alarm_rule(AlarmKind kind) {
 void Alarms::clear() {
   streaks_.clear();
   usual_.clear();
-  largest_ = 0;
+  largest_ = latest_ = 0;
   list_.clear();
+  ++revision_;
 }
 
 void Alarms::set_found(std::vector<Alarm> found, int64_t step) {
@@ -91,6 +92,7 @@ void Alarms::set_found(std::vector<Alarm> found, int64_t step) {
       changed = true;
     }
   if (changed) sort();
+  revision_ += changed;
 }
 
 // The session's own findings come before the parameters' alarms, which are consequences of them.
@@ -148,7 +150,12 @@ void Alarms::add(const StepStatistics& step) {
     if (p.has_gradient && (!strongest || size_of(p) > size_of(*strongest))) strongest = &p;
 
   const double top = strongest ? size_of(*strongest) : 0;
-  const bool converged = top < kConverged * largest_ || top == 0;
+  // Gradients that fade have converged; gradients that are all exactly 0 from one sample to the next, or from
+  // the first sample on, while there is a loss, are dead.
+  const bool any_loss = !step.nodes.empty() && step.nodes.front().output.norm > 0;
+  const bool stopped = strongest && top == 0 && any_loss && latest_ >= kConverged * largest_;
+  const bool converged = !stopped && (top < kConverged * largest_ || top == 0);
+  if (top > 0 && std::isfinite(top)) latest_ = top;
   if (std::isfinite(top)) largest_ = std::max(largest_, top);
   // While there is a NaN, other alarms would be its consequences.
   const bool broken = std::any_of(list_.begin(), list_.end(),
@@ -216,6 +223,7 @@ void Alarms::add(const StepStatistics& step) {
             judge(AlarmKind::dead, subject, zeros > alarm_rule(AlarmKind::dead).threshold, step, alarm))
       dead->fact = text(std::round(zeros * 1000) / 10, " % of what it gives out is 0");
   }
+  ++revision_;
   sort();
 }
 
