@@ -67,6 +67,24 @@ const AlarmRule& alarm_rule(AlarmKind kind) {
                        [&](const AlarmRule& rule) { return rule.kind == kind; });
 }
 
+std::string headline(const AlarmGroup& group) {
+  const Alarm& alarm = *group.first;
+  const size_t others = group.others.size();
+  std::string head = std::string(alarm.until > 0 ? "(over) " : "! ") +
+                     (alarm.name.empty() ? alarm_rule(alarm.kind).name : alarm.name) + ": " + alarm.subject;
+  if (others > 0) head += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+  // If steps between two samples were not looked at, it may have begun earlier.
+  head += (alarm.since - alarm.after <= 1 ? ", since step " : ", first seen at step ") +
+          std::to_string(alarm.since);
+  if (alarm.until > 0) head += ", until " + std::to_string(alarm.until);
+  return head;
+}
+
+std::string advice(const Alarm& alarm) {
+  return (alarm.fact.empty() ? "" : alarm.fact + ".") +
+         (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
+}
+
 void Alarms::clear() {
   streaks_.clear();
   usual_.clear();

@@ -48,6 +48,11 @@ struct AlarmGroup {
   std::vector<const Alarm*> others;
 };
 
+// "! dead: fc1.weight and 2 others, since step 20". An exclamation mark is the sign of an active alarm.
+std::string headline(const AlarmGroup&);
+// What was measured and, of an active alarm, what usually helps.
+std::string advice(const Alarm&);
+
 class Alarms {
  public:
   void add(const StepStatistics&);

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ui/inspect/why.h"
+#include "ui/inspect/why_trail.h"
 
 namespace lunagrad {
 

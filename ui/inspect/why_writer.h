@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "ui/inspect/why.h"
 #include "ui/inspect/why_tape.h"
+#include "ui/inspect/why_trail.h"
 
 namespace lunagrad {
 
