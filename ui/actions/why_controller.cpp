@@ -78,8 +78,12 @@ WhyFacts WhyController::facts() const {
   facts.tape = uses_.tape.former() ? nullptr : uses_.tape.tape();
   // Of a past step the later ones are no cause.
   const int64_t last = uses_.shown.live() || !facts.tape ? INT64_MAX : facts.tape->step;
-  for (const StepStatisticsPtr& step : uses_.gradients().steps())
-    if (step->step <= last) facts.steps.push_back(step);
+  const auto take = [&](const auto& steps) {
+    for (const StepStatisticsPtr& step : steps)
+      if (step->step <= last) facts.steps.push_back(step);
+  };
+  take(uses_.gradients().earlier());
+  take(uses_.gradients().steps());
   for (const RunMark& mark : uses_.journal.curves().marks)
     if ((mark.kind == RunMark::Kind::edit || mark.kind == RunMark::Kind::reload) && mark.step <= last)
       facts.changes.push_back({mark.step, mark.text, mark.place});

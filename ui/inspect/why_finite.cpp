@@ -219,7 +219,7 @@ void WhyWriter::diverged(const std::string& parameter) {
            std::string("The ") + part + " of " + parameter + " are not finite since step " +
                std::to_string(bad->step) +
                (good && bad->step - good->step > 1
-                    ? ", or a step after " + std::to_string(good->step) + " that was not measured."
+                    ? ", or a step after " + std::to_string(good->step) + " that is not recorded."
                     : "."));
     if (good) changes_between(good->step, bad->step);
   }

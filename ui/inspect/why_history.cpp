@@ -26,7 +26,7 @@ void WhyWriter::since(const std::string& parameter, const Holds& holds) {
     say_at(first->updated_at, first_step->step,
            next ? parameter + " is so since step " + std::to_string(first_step->step) + "."
                 : parameter + " became so after step " + std::to_string(before->step) + " and by step " +
-                      std::to_string(first_step->step) + "; the steps between them were not measured.");
+                      std::to_string(first_step->step) + "; no step between them is recorded.");
     changes_between(before->step, first_step->step);
     return update_at(*first, first_step->step);
   }

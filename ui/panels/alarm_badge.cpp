@@ -35,7 +35,7 @@ bool draw_actions(Workbench& bench, const Alarm& alarm) {
   };
   ImGui::Dummy({em(0.5f), 1});
   ImGui::SameLine(0, 0);
-  if (why_button(bench, "Follows the causes of this alarm over what was recorded.")) {
+  if (why_button(bench, "alarms.why", "Follows the causes of this alarm over what was recorded.")) {
     bench.why().ask_alarm(Alarm(alarm));
     closes = true;
   }

@@ -233,7 +233,7 @@ class GradientsPanel final : public Panel {
                     over ? theme().muted : theme().text, more.c_str(), nullptr, wrap);
       if (asks > 0) {
         ImGui::SameLine(0, em(0.4f));
-        if (why_button(bench, "Follows the causes of this alarm over what was recorded."))
+        if (why_button(bench, "gradients.why", "Follows the causes of this alarm over what was recorded."))
           wanted_why = &alarm;
       }
       ImGui::PopID();
@@ -311,7 +311,7 @@ class GradientsPanel final : public Panel {
           select(bench, p.node, p.place, "");
         }
         if (ImGui::BeginPopupContextItem("change parameter")) {
-          if (why_item(bench, "Follows the causes of its gradient and its updates."))
+          if (why_entry(bench, "gradients.why", "Follows the causes of its gradient and its updates."))
             bench.why().ask_parameter(p.name);
           draw_probe_item(bench, p.name);
           changes_.draw_items(bench, p.name, true);

@@ -135,7 +135,7 @@ class InspectorPanel final : public Panel {
   }
 
   void draw_actions(Workbench& bench, const NodeInfo& node) const {
-    if (why_button(bench,
+    if (why_button(bench, "inspector.why",
                    "Follows the causes of its value and gradient over the tape and the measured steps."))
       bench.why().ask_node(bench.tape().selected());
     if (node.op == "leaf") return;

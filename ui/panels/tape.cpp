@@ -468,7 +468,8 @@ class TapePanel final : public Panel {
     if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
              "Goes to the line that made this node."))
       bench.texts().go_to(node.place);
-    if (why_item(bench, "Follows the causes of its value and gradient.")) bench.why().ask_node(menu_node_);
+    if (why_entry(bench, "tape.menu", "Follows the causes of its value and gradient."))
+      bench.why().ask_node(menu_node_);
     const std::string name = name_of(node);
     if (item("Copy name " + name, true, "Copies the name.")) ImGui::SetClipboardText(name.c_str());
     const auto& operands = model.tree()->operands[size_t(menu_node_)];

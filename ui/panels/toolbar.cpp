@@ -142,7 +142,7 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   bench.description().add_last("not_finite.explanation", note.explanation);
   const Alarm* const worst = bench.gradients().alarms().worst();
   if (worst && worst->found && worst->kind == AlarmKind::nan) {
-    if (why_button(bench, "Follows the causes over what was recorded.")) {
+    if (why_button(bench, "not_finite.why", "Follows the causes over what was recorded.")) {
       bench.why().ask_alarm(Alarm(*worst));
       ImGui::CloseCurrentPopup();
     }

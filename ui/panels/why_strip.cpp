@@ -109,18 +109,18 @@ void WhyStrip::draw(Workbench& bench, float width) {
   if (closes) bench.why().close();
 }
 
-bool why_button(Workbench& bench, const char* help) {
+bool why_button(Workbench& bench, const char* item, const char* help) {
   if (!bench.why().answers()) return false;
   const bool pressed = tool_button(kWhy);
-  bench.description().add_last("why", kWhy);
+  bench.description().add_last(item, kWhy);
   explain(help);
   return pressed;
 }
 
-bool why_item(Workbench& bench, const char* help) {
+bool why_entry(Workbench& bench, const char* item, const char* help) {
   if (!bench.why().answers()) return false;
   const bool chosen = ImGui::MenuItem(kWhy);
-  bench.description().add_last("why", kWhy);
+  bench.description().add_last(item, kWhy);
   explain(help);
   return chosen;
 }

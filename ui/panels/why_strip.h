@@ -15,9 +15,9 @@ class WhyStrip {
   uint64_t number_ = 0;  // of the answer in the last frame
 };
 
-// A button of a row of tools, or an item of an open menu, that asks. Returns true when chosen. `help` names
-// what is asked about. Draws nothing where answers have no place.
-bool why_button(Workbench&, const char* help);
-bool why_item(Workbench&, const char* help);
+// A button of a row of tools, or an entry of an open menu, that asks; `item` is its name in the description.
+// Returns true when chosen. Draws nothing where answers have no place.
+bool why_button(Workbench&, const char* item, const char* help);
+bool why_entry(Workbench&, const char* item, const char* help);
 
 }  // namespace lunagrad

@@ -79,8 +79,12 @@ void Workbench::take_replayed_gradients() {
   } else if (position && position->number != replayed_ && position->statistics) {
     replayed_ = position->number;
     replayed_gradients_.emplace();
-    for (const StepStatisticsPtr& step : gradients_.steps())
-      if (step->step < position->step) replayed_gradients_->add(step);
+    const auto take = [&](const auto& steps) {
+      for (const StepStatisticsPtr& step : steps)
+        if (step->step < position->step) replayed_gradients_->add(step);
+    };
+    take(gradients_.earlier());
+    take(gradients_.steps());
     replayed_gradients_->add(position->statistics);
   }
 }
