@@ -68,6 +68,9 @@ void WhyWriter::zero_gradient(int node) {
   if (!tape_.gradient(node)) return unreached_node(node);
   if (!visit(node, Side::gradient)) return;
   const Summary& own = *tape_.gradient(node);
+  if (!all_zero(&own))
+    return say_of(node, "In the shown step the gradient of " + words(node) + " is not 0: its norm is " +
+                            why_figure(own.norm) + ". Show a step in which it is 0, and ask again.");
   const std::string all = own.count == 1 ? "" : " in all of its " + std::to_string(own.count) + " elements";
   say_of(node, "The gradient of " + words(node) + " is 0" + all + ".");
   // Goes to the reader next to the loss whose gradient is 0: what reads it stops the gradient.

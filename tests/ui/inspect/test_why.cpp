@@ -294,6 +294,20 @@ TEST_CASE("whatever is asked, there is an answer, and what is not known is said"
   for (const NodeInfo& node : tape.nodes) CHECK(why(facts, {.node = node.id}).links.size() >= 1);
 }
 
+TEST_CASE("an alarm that does not hold in the shown step is not explained by it") {
+  MeasuredTape made;
+  const uint64_t w = made.leaf("w", kHealthy);
+  made.call("sum", {w}, {"input"}, single(1), single(1), {}, 13, {});
+  const TapeSnapshot tape = made.snapshot();
+  WhyFacts facts;
+  facts.tape = &tape;
+  Alarm alarm{};
+  alarm.kind = AlarmKind::dead;
+  alarm.subject = "w";
+  alarm.node = w;
+  expect_in_order(why(facts, {.alarm = alarm}), {"In the shown step the gradient of w is not 0"});
+}
+
 TEST_CASE("figures of a measured step are used for the tape of another step") {
   const DeadNetwork net;
   TapeSnapshot later = net.tape;  // the same ops as other nodes, not measured
