@@ -255,6 +255,7 @@ void StatisticsWatch::optimized(const TensorList& parameters) {
       Leaf& leaf = leaves_.try_emplace(x.node()->id).first->second;
       leaf.node = x.node();
       leaf.optimized = true;
+      leaf.updated_at = context().line;
     }
 }
 
@@ -300,6 +301,7 @@ std::shared_ptr<StepStatistics> StatisticsWatch::statistics_of(Leaves& leaves, b
     p.node = node.id;
     p.has_gradient = leaf.has_gradient;
     p.optimized = leaf.optimized;
+    p.updated_at = leaf.optimized ? place_of(leaf.updated_at) : SourcePlace();
     if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
     p.update_norm = NAN;
     weights.push_back(now);

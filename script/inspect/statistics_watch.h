@@ -33,7 +33,8 @@ class StatisticsWatch final : public Capture {
   // is due.
   void begin_step(bool wanted);
   void end_step(int64_t step);
-  // An optimizer has made a step with these parameters, which may lack gradients.
+  // While looking(): an optimizer has made a step with these parameters, which may lack gradients. The
+  // context's line is the script's call of it.
   void optimized(const TensorList&);
   void measure_next() { first_ = true; }  // whatever it costs
   // Measures a step that begin_step() passed over, from its kept values, while the run is paused or has
@@ -64,6 +65,7 @@ class StatisticsWatch final : public Capture {
     bool has_gradient = false;  // in the measured step
     bool reached = false;       // the current pass reached it
     bool optimized = false;     // an optimizer stepped it in this step
+    SourceLine updated_at;      // the line that called it
     Tensor before;              // its value after the first backward pass of the step
     ParameterStatistics found;
   };

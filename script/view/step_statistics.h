@@ -19,6 +19,7 @@ struct ParameterStatistics {
   uint64_t node = 0;          // id of its leaf node, which is the same in every step
   bool has_gradient = false;  // a backward pass of this step reached it
   bool optimized = false;     // an optimizer updated it in this step
+  SourcePlace updated_at;     // the line that called the optimizer; line 0: none did
   Summary gradient;           // after the last backward pass of the step, before clipping
   std::vector<double> edges;  // histogram of the gradient (statistics.h), over at most 16384 elements
   std::vector<int64_t> counts;

@@ -1,7 +1,8 @@
 #pragma once
 // Turns on measurements of the session only while a panel shows them: the profile, the batches of the data
-// loader, gradients at shorter intervals than usual. A panel requests them in each frame that draws it; while
-// the window draws no frames, no request expires. Owns the frame numbers of the requests. Drawing thread
+// loader, gradients at shorter intervals than usual. Gradients are measured in every layout as often as is
+// cheap, since the alarms come from them. A panel requests the others in each frame that draws it; while the
+// window draws no frames, no request expires. Owns the frame numbers of the requests. Drawing thread
 // only.
 #include <imgui.h>
 

@@ -103,7 +103,10 @@ ActionFields TapeActions::fields_of(int node) const {
 }
 
 int TapeActions::find(const ActionArguments& given) const {
-  const ActionFields& wanted = given.fields(0, "node", {"op", "file", "line", "module", "name", "nth"});
+  return find(given.fields(0, "node", {"op", "file", "line", "module", "name", "nth"}));
+}
+
+int TapeActions::find(const ActionFields& wanted) const {
   if (!model_.tape()) return -1;
   const auto& nodes = model_.tape()->nodes;
   double left = number_field(wanted, "nth").value_or(1);

@@ -29,14 +29,16 @@ class TapeActions {
   // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
   // after the model's update().
   void update(const Journal&);
+  // fields_of() describes a node by fields that are the same in every step. find() returns the node with
+  // these fields, or -1 if there is none.
+  ActionFields fields_of(int node) const;
+  int find(const ActionFields&) const;
+
   // A new run begins: the tape stays until the run has its own.
   void begin_run();
   void clear();  // removes the tape and the pending selection
 
  private:
-  // fields_of() describes a node by fields that are the same in every step. find() returns the node with
-  // these fields, or -1 if there is none.
-  ActionFields fields_of(int node) const;
   int find(const ActionArguments&) const;
   int group_at(const std::string& path) const;  // -1: none
 

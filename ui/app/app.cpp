@@ -92,6 +92,7 @@ App::App(Start start)
       });
   Window::on_lost_display([this] { end_without_display("the display is gone"); });
   if (!start.note.empty()) bench_.shell().notice(start.note);
+  bench_.why().set_answers(true);
   add_commands();
   for (const auto& panel : panels_) panel->add_commands(bench_);
   for (const std::string& key : bench_.commands().rebind(bench_.settings().keys))
@@ -391,6 +392,7 @@ void App::draw_content() {
   ImGui::EndChild();
   ImGui::SetCursorScreenPos({at.x + gap, at.y + ImGui::GetFrameHeight() + 2 * gap});
   if (notices_.draw(bench_, size.x - 2 * gap)) restart();
+  why_strip_.draw(bench_, size.x - 2 * gap);
   const ImVec2 body = ImGui::GetCursorScreenPos();
   regions_.draw(bench_, body, {at.x + size.x - gap - body.x, at.y + size.y - gap - body.y});
   palette_.draw(bench_);

@@ -16,6 +16,7 @@
 #include "ui/app/regions.h"
 #include "ui/app/trust_question.h"
 #include "ui/panels/toolbar.h"
+#include "ui/panels/why_strip.h"
 #include "ui/window/window.h"
 #include "ui/workbench/key_sheet.h"
 #include "ui/workbench/palette.h"
@@ -93,6 +94,7 @@ class App {
   Palette palette_;
   KeySheet key_sheet_;
   Notices notices_;
+  WhyStrip why_strip_;
   Closing closing_;
   TrustQuestion trust_question_;
   SettingsKeeper keeper_;

@@ -67,11 +67,30 @@ const AlarmRule& alarm_rule(AlarmKind kind) {
                        [&](const AlarmRule& rule) { return rule.kind == kind; });
 }
 
+std::string headline(const AlarmGroup& group) {
+  const Alarm& alarm = *group.first;
+  const size_t others = group.others.size();
+  std::string head = std::string(alarm.until > 0 ? "(over) " : "! ") +
+                     (alarm.name.empty() ? alarm_rule(alarm.kind).name : alarm.name) + ": " + alarm.subject;
+  if (others > 0) head += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+  // If steps between two samples were not looked at, it may have begun earlier.
+  head += (alarm.since - alarm.after <= 1 ? ", since step " : ", first seen at step ") +
+          std::to_string(alarm.since);
+  if (alarm.until > 0) head += ", until " + std::to_string(alarm.until);
+  return head;
+}
+
+std::string advice(const Alarm& alarm) {
+  return (alarm.fact.empty() ? "" : alarm.fact + ".") +
+         (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
+}
+
 void Alarms::clear() {
   streaks_.clear();
   usual_.clear();
-  largest_ = 0;
+  largest_ = latest_ = 0;
   list_.clear();
+  ++revision_;
 }
 
 void Alarms::set_found(std::vector<Alarm> found, int64_t step) {
@@ -91,6 +110,7 @@ void Alarms::set_found(std::vector<Alarm> found, int64_t step) {
       changed = true;
     }
   if (changed) sort();
+  revision_ += changed;
 }
 
 // The session's own findings come before the parameters' alarms, which are consequences of them.
@@ -148,7 +168,12 @@ void Alarms::add(const StepStatistics& step) {
     if (p.has_gradient && (!strongest || size_of(p) > size_of(*strongest))) strongest = &p;
 
   const double top = strongest ? size_of(*strongest) : 0;
-  const bool converged = top < kConverged * largest_ || top == 0;
+  // Gradients that fade have converged; gradients that are all exactly 0 from one sample to the next, or from
+  // the first sample on, while there is a loss, are dead.
+  const bool any_loss = !step.nodes.empty() && step.nodes.front().output.norm > 0;
+  const bool stopped = strongest && top == 0 && any_loss && latest_ >= kConverged * largest_;
+  const bool converged = !stopped && (top < kConverged * largest_ || top == 0);
+  if (top > 0 && std::isfinite(top)) latest_ = top;
   if (std::isfinite(top)) largest_ = std::max(largest_, top);
   // While there is a NaN, other alarms would be its consequences.
   const bool broken = std::any_of(list_.begin(), list_.end(),
@@ -216,6 +241,7 @@ void Alarms::add(const StepStatistics& step) {
             judge(AlarmKind::dead, subject, zeros > alarm_rule(AlarmKind::dead).threshold, step, alarm))
       dead->fact = text(std::round(zeros * 1000) / 10, " % of what it gives out is 0");
   }
+  ++revision_;
   sort();
 }
 

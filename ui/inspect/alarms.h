@@ -48,6 +48,11 @@ struct AlarmGroup {
   std::vector<const Alarm*> others;
 };
 
+// "! dead: fc1.weight and 2 others, since step 20". An exclamation mark is the sign of an active alarm.
+std::string headline(const AlarmGroup&);
+// What was measured and, of an active alarm, what usually helps.
+std::string advice(const Alarm&);
+
 class Alarms {
  public:
   void add(const StepStatistics&);
@@ -60,6 +65,9 @@ class Alarms {
   const std::vector<Alarm>& list() const { return list_; }
   std::vector<AlarmGroup> groups() const;  // valid until the next change
   int active() const;
+  // The first of list() if it is active: the most severe alarm; else null. Valid until the next change.
+  const Alarm* worst() const { return !list_.empty() && list_.front().until == 0 ? &list_.front() : nullptr; }
+  uint64_t revision() const { return revision_; }  // a number that differs after each change
 
  private:
   // The samples of one subject under one rule.
@@ -80,7 +88,9 @@ class Alarms {
   std::map<std::pair<AlarmKind, std::string>, Streak> streaks_;
   std::map<std::string, Usual> usual_;
   double largest_ = 0;  // the largest root mean square gradient of a parameter so far
+  double latest_ = 0;   // the largest of the latest sample in which there was one
   std::vector<Alarm> list_;
+  uint64_t revision_ = 0;
 };
 
 }  // namespace lunagrad

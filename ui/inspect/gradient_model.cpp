@@ -8,6 +8,9 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kMostSteps = 2000;  // steps whose histograms are kept
+// Of earlier steps the first ones stay, since training goes wrong early; of the others every second one goes
+// when there are too many.
+constexpr size_t kFirstSteps = 16, kMostEarlier = 256;
 
 }  // namespace
 
@@ -25,8 +28,11 @@ void GradientModel::add(const StepStatisticsPtr& step) {
   } else if (!steps_.empty() && step->step < steps_.back()->step) {
     // The run went back: samples of later steps are invalid.
     std::deque<StepStatisticsPtr> kept = std::move(steps_);
+    std::vector<StepStatisticsPtr> earlier = std::move(earlier_);
     while (!kept.empty() && kept.back()->step >= step->step) kept.pop_back();
+    while (!earlier.empty() && earlier.back()->step >= step->step) earlier.pop_back();
     clear();
+    earlier_ = std::move(earlier);
     for (const StepStatisticsPtr& earlier : kept) add(earlier);
   }
   number_ = step->number;
@@ -35,6 +41,7 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     const int64_t gone = steps_.front()->step;
     for (ParameterHistory& history : parameters_)
       if (!history.spreads.empty() && history.spreads.front().first <= gone) history.spreads.pop_front();
+    keep_earlier(std::move(steps_.front()));
     steps_.pop_front();
   }
   total_.append(double(step->step), step->gradient_norm());
@@ -72,10 +79,19 @@ void GradientModel::drop_last() {
   steps_.pop_back();
 }
 
+void GradientModel::keep_earlier(StepStatisticsPtr step) {
+  earlier_.push_back(std::move(step));
+  if (earlier_.size() <= kMostEarlier) return;
+  size_t kept = kFirstSteps;
+  for (size_t i = kFirstSteps; i < earlier_.size(); i += 2) earlier_[kept++] = std::move(earlier_[i]);
+  earlier_.resize(kept);
+}
+
 void GradientModel::clear() {
   parameters_.clear();
   total_ = Curve();
   steps_.clear();
+  earlier_.clear();
   alarms_.clear();
 }
 

@@ -37,6 +37,8 @@ class GradientModel {
   const ParameterHistory* find(const std::string& name) const;
   const Curve& total() const { return total_; }  // norm over all parameters
   const std::deque<StepStatisticsPtr>& steps() const { return steps_; }
+  // Samples before steps(), thinned out: the first of the run, and the others at growing distances.
+  const std::vector<StepStatisticsPtr>& earlier() const { return earlier_; }
   const StepStatistics* latest() const { return steps_.empty() ? nullptr : steps_.back().get(); }
   // The statistics to show for a step: the latest that were measured at or before it, else the first. Null:
   // none yet.
@@ -56,7 +58,10 @@ class GradientModel {
   uint64_t number_ = 0;
   std::vector<ParameterHistory> parameters_;
   Curve total_;
+  void keep_earlier(StepStatisticsPtr);
+
   std::deque<StepStatisticsPtr> steps_;
+  std::vector<StepStatisticsPtr> earlier_;
   Alarms alarms_;
 };
 

@@ -13,6 +13,7 @@
 #include "ui/curves/plot.h"
 #include "ui/panels/change_menu.h"
 #include "ui/panels/time/probe_list.h"
+#include "ui/panels/why_strip.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -209,36 +210,25 @@ class GradientsPanel final : public Panel {
     // Each alarm has at least two lines: the problem with its first step, then the fact and what usually
     // helps.
     const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
-    const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - em(1.2f), em(4));
-    const auto about = [](const Alarm& alarm) {
-      return (alarm.fact.empty() ? "" : alarm.fact + ".") +
-             (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
-    };
+    const float asks = bench.why().answers() ? em(3.6f) : 0;  // room of a button that asks
+    const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - asks - em(1.2f), em(4));
     const auto height_of = [&](const Alarm& alarm) {
-      return line + ImGui::CalcTextSize(about(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
+      return line + ImGui::CalcTextSize(advice(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
     };
     float wanted = em(0.3f);
     for (size_t i = 0; i < std::min<size_t>(alarms.size(), 4); ++i)
       wanted += height_of(*alarms[i].first) + ImGui::GetStyle().ItemSpacing.y;
     ImGui::BeginChild("alarms",
                       {0, std::min(wanted, std::max(3 * line, ImGui::GetContentRegionAvail().y * 0.4f))});
+    const Alarm* wanted_why = nullptr;
     for (size_t i = 0; i < alarms.size(); ++i) {
       const Alarm& alarm = *alarms[i].first;
       const AlarmRule& rule = alarm_rule(alarm.kind);
       const bool over = alarm.until > 0;
-      // A sign in addition to the colour: an exclamation mark for an active alarm.
-      const size_t others = alarms[i].others.size();
-      std::string head = std::string(over ? "(over) " : "! ") +
-                         (alarm.name.empty() ? rule.name : alarm.name) + ": " + alarm.subject;
-      if (others > 0) head += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
-      // If steps between two samples were not looked at, it may have begun earlier.
-      head += (alarm.since - alarm.after <= 1 ? ", since step " : ", first seen at step ") +
-              std::to_string(alarm.since);
-      if (over) head += ", until " + std::to_string(alarm.until);
-      const std::string more = about(alarm);
+      const std::string head = headline(alarms[i]), more = advice(alarm);
       ImGui::PushID(int(i));
       const ImVec2 at = ImGui::GetCursorScreenPos();
-      if (ImGui::Selectable("##alarm", false, 0, {0, height_of(alarm)})) {
+      if (ImGui::Selectable("##alarm", false, 0, {wrap + indent, height_of(alarm)})) {
         select(bench, alarm.node, alarm.place, alarm.op);
         if (alarm.op.empty()) chosen_ = alarm.subject;
         if (alarm.since > 0) bench.shown().go_to(alarm.since);
@@ -254,9 +244,15 @@ class GradientsPanel final : public Panel {
       list->AddText(at, color, head.c_str());
       list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y + line},
                     over ? theme().muted : theme().text, more.c_str(), nullptr, wrap);
+      if (asks > 0) {
+        ImGui::SameLine(0, em(0.4f));
+        if (why_button(bench, "gradients.why", "Follows the causes of this alarm over what was recorded."))
+          wanted_why = &alarm;
+      }
       ImGui::PopID();
     }
     ImGui::EndChild();
+    if (wanted_why) bench.why().ask_alarm(*wanted_why);
   }
 
   // Alarms that are over take one line until the user opens the list.
@@ -331,6 +327,8 @@ class GradientsPanel final : public Panel {
           select(bench, p.node, p.place, "");
         }
         if (ImGui::BeginPopupContextItem("change parameter")) {
+          if (why_entry(bench, "gradients.why", "Follows the causes of its gradient and its updates."))
+            bench.why().ask_parameter(p.name);
           draw_probe_item(bench, p.name);
           changes_.draw_items(bench, p.name, true);
           ImGui::EndPopup();

@@ -9,6 +9,7 @@
 #include "runtime/core/figures.h"
 #include "ui/base/difference_figures.h"
 #include "ui/panels/tensor_pane.h"
+#include "ui/panels/why_strip.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
@@ -101,7 +102,8 @@ class InspectorPanel final : public Panel {
 
  private:
   static constexpr float kLeastHeight = 6.5f;  // least height in em of a value or gradient with its headings
-  static constexpr std::array<const char*, 3> kActions{"Check gradient", "Compare devices", "Break here"};
+  static constexpr std::array<const char*, 4> kActions{"Why?", "Check gradient", "Compare devices",
+                                                       "Break here"};
 
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
     ImGui::TableNextRow();
@@ -119,7 +121,7 @@ class InspectorPanel final : public Panel {
   bool action(Workbench& bench, const char* label, const char* item, const char* help,
               bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
-    if (label != kActions[0]) ImGui::SameLine(0, em(0.4f));
+    if (label != kActions[1] || bench.why().answers()) ImGui::SameLine(0, em(0.4f));
     if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     const bool pressed = tool_button(label, lit);
     bench.description().add_last(item, lit ? std::string(label) + " on" : label);
@@ -137,15 +139,18 @@ class InspectorPanel final : public Panel {
   }
 
   void draw_actions(Workbench& bench, const NodeInfo& node) const {
+    if (why_button(bench, "inspector.why",
+                   "Follows the causes of its value and gradient over the tape and the measured steps."))
+      bench.why().ask_node(bench.tape().selected());
     if (node.op == "leaf") return;
-    if (action(bench, kActions[0], "inspector.check_gradient",
+    if (action(bench, kActions[1], "inspector.check_gradient",
                "Recomputes the node in f64 and compares its gradient with finite differences. The run is not "
                "affected."))
       bench.inspection().check_gradient();
-    if (action(bench, kActions[1], "inspector.compare_devices",
+    if (action(bench, kActions[2], "inspector.compare_devices",
                "Runs the node on CPU and GPU with the same inputs and shows where the results differ."))
       bench.inspection().compare_devices();
-    if (action(bench, kActions[2], "inspector.break_here", "Sets or removes a breakpoint on the node's line.",
+    if (action(bench, kActions[3], "inspector.break_here", "Sets or removes a breakpoint on the node's line.",
                breaks(bench, node)))
       bench.breakpoints().toggle(node);
   }

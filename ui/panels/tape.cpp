@@ -16,6 +16,7 @@
 #include "ui/panels/tape/export_menu.h"
 #include "ui/panels/tape/marks.h"
 #include "ui/panels/time/probe_list.h"
+#include "ui/panels/why_strip.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/legend.h"
 #include "ui/tape/op_family.h"
@@ -470,6 +471,8 @@ class TapePanel final : public Panel {
     if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
              "Goes to the line that made this node."))
       bench.texts().go_to(node.place);
+    if (why_entry(bench, "tape.menu", "Follows the causes of its value and gradient."))
+      bench.why().ask_node(menu_node_);
     const std::string name = name_of(node);
     if (item("Copy name " + name, true, "Copies the name.")) ImGui::SetClipboardText(name.c_str());
     const auto& operands = model.tree()->operands[size_t(menu_node_)];
@@ -505,10 +508,11 @@ class TapePanel final : public Panel {
     sheet_max_.y += legend_height(width);
     const bool groups = std::any_of(marks_.bands().begin(), marks_.bands().end(),
                                     [](const GraphCanvas::Band& band) { return !band.boxes.empty(); });
-    const std::string text = marks_.compared()   ? draw_marks_legend(*marks_.compared(), corner, width)
-                             : marks_.metric < 0 ? draw_family_legend(picture.canvas, groups, corner, width)
-                                                 : draw_heat_legend(tape_metrics()[size_t(marks_.metric)],
-                                                                    marks_.scale(), corner, width);
+    const std::string text =
+        marks_.compared() ? draw_marks_legend(*marks_.compared(), corner, width)
+        : marks_.metric < 0
+            ? draw_family_legend(picture.canvas, marks_.alarms(), groups, corner, width)
+            : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), corner, width);
     bench.description().add("tape.legend", text, corner, sheet_max_);
   }
 

@@ -13,7 +13,9 @@
 #include <sstream>
 
 #include "runtime/core/figures.h"
+#include "ui/panels/alarm_badge.h"
 #include "ui/panels/run_progress.h"
+#include "ui/panels/why_strip.h"
 #include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
 #include "ui/window/outlined.h"
@@ -138,6 +140,14 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   if (!note.explanation.empty()) ImGui::TextUnformatted(note.explanation.c_str());
   ImGui::PopTextWrapPos();
   bench.description().add_last("not_finite.explanation", note.explanation);
+  const Alarm* const worst = bench.gradients().alarms().worst();
+  if (worst && worst->found && worst->kind == AlarmKind::nan) {
+    if (why_button(bench, "not_finite.why", "Follows the causes over what was recorded.")) {
+      bench.why().ask_alarm(Alarm(*worst));
+      ImGui::CloseCurrentPopup();
+    }
+    if (bench.why().answers()) ImGui::SameLine();
+  }
   if (ImGui::Button("Run again to the first NaN")) {
     bench.commands().run("Run again to the first NaN");
     ImGui::CloseCurrentPopup();
@@ -383,6 +393,9 @@ void Toolbar::draw(Workbench& bench) {
       const float wide = std::min({whole, em(26), std::max(room * 0.3f, em(11))});
       pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite_warning(bench, wide); }});
     }
+    if (const std::string badge = alarm_badge(bench); !badge.empty())
+      pieces.push_back(
+          {"", -1, alarm_badge_width(badge), [&bench, badge] { draw_alarm_badge(bench, badge); }});
     if (const std::string limits = limits_label(limited_options(bench)); !limits.empty()) {
       const float wide = ImGui::CalcTextSize(limits.c_str()).x + em(1.2f);
       pieces.push_back({"", 4, wide, [&bench, limits, wide] { draw_limits(bench, limits, wide); }});

@@ -76,8 +76,16 @@ std::string draw_entries(const std::vector<Entry>& entries, ImVec2 corner, float
 
 float legend_height(float width) { return float(rows(width)) * line_height() + em(0.25f); }
 
-std::string draw_family_legend(const CanvasGraph& graph, bool groups, ImVec2 corner, float width) {
-  return draw_entries(entries(graph.colors_used, graph.piles, groups), corner, width);
+std::string draw_family_legend(const CanvasGraph& graph, const NodeMarks* alarms, bool groups, ImVec2 corner,
+                               float width) {
+  std::vector<Entry> all;
+  for (size_t k = alarms ? alarms->kinds.size() : 0; k-- > 0;)
+    if (std::find(alarms->of.begin(), alarms->of.end(), int(k)) != alarms->of.end())
+      all.push_back(
+          {.name = alarms->kinds[k].name, .color = alarms->kinds[k].color(), .sign = alarms->kinds[k].sign});
+  const std::vector<Entry> families = entries(graph.colors_used, graph.piles, groups);
+  all.insert(all.end(), families.begin(), families.end());
+  return draw_entries(all, corner, width);
 }
 
 std::string draw_marks_legend(const NodeMarks& marks, ImVec2 corner, float width) {

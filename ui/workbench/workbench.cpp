@@ -17,6 +17,8 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       probes_(
           session_, journal_, shell_.actions(), shown_.replay(), [this] { return shown_.run_now(); }, wake_),
       tape_actions_(tape_, shell_.actions()),
+      why_({tape_, journal_, shown_, tape_actions_, shell_.actions(),
+            [this]() -> const GradientModel& { return gradients(); }}),
       step_comparing_(tape_, shown_, shell_.actions(), wake_, [this] { tape_comparing_.forget(); }),
       tape_comparing_(session_, shown_, journal_, tape_, shell_, [this] { step_comparing_.forget(); }),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
@@ -31,6 +33,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
           [this] {
             tape_actions_.begin_run();
             gradients_.clear();
+            why_.begin_run();
             inspection_.begin_run();
             step_comparing_.forget();
             tape_comparing_.begin_run();
@@ -87,8 +90,12 @@ void Workbench::take_replayed_gradients() {
   } else if (position && position->number != replayed_ && position->statistics) {
     replayed_ = position->number;
     replayed_gradients_.emplace();
-    for (const StepStatisticsPtr& step : gradients_.steps())
-      if (step->step < position->step) replayed_gradients_->add(step);
+    const auto take = [&](const auto& steps) {
+      for (const StepStatisticsPtr& step : steps)
+        if (step->step < position->step) replayed_gradients_->add(step);
+    };
+    take(gradients_.earlier());
+    take(gradients_.steps());
     replayed_gradients_->add(position->statistics);
   }
 }
@@ -123,6 +130,7 @@ void Workbench::note_findings() {
 void Workbench::begin_host_run() {
   journal_.restart();
   tape_.clear();
+  why_.begin_run();
 }
 
 }  // namespace lunagrad

@@ -19,6 +19,7 @@
 #include "ui/actions/shown_step.h"
 #include "ui/actions/tape_actions.h"
 #include "ui/actions/text_controller.h"
+#include "ui/actions/why_controller.h"
 #include "ui/compare/step_comparing.h"
 #include "ui/compare/tape_comparing.h"
 #include "ui/inspect/gradient_model.h"
@@ -61,6 +62,7 @@ class Workbench {
   ProbeController& probes() { return probes_; }
   Inspection& inspection() { return inspection_; }
   const Inspection& inspection() const { return inspection_; }
+  WhyController& why() { return why_; }
   StepComparing& step_comparing() { return step_comparing_; }
   TapeComparing& tape_comparing() { return tape_comparing_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
@@ -92,6 +94,7 @@ class Workbench {
   ShownStep shown_;
   ProbeController probes_;
   TapeActions tape_actions_;
+  WhyController why_;
   StepComparing step_comparing_;
   TapeComparing tape_comparing_;
   BreakpointActions breakpoints_;

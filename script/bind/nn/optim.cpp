@@ -176,7 +176,10 @@ int stepped(lua_State* L) {
     mark_line(L);
   }
   sentry.stepped(changed);
-  SessionThread::of(L).viewers().statistics().optimized(list.params);
+  if (StatisticsWatch& statistics = SessionThread::of(L).viewers().statistics(); statistics.looking()) {
+    mark_line(L);
+    statistics.optimized(list.params);
+  }
   return 0;
 }
 

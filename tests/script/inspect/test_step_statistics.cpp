@@ -111,6 +111,8 @@ TEST_CASE("a measured step has the script's norms, and lists parameters without 
   CHECK(weight->update_norm == doctest::Approx(update).epsilon(1e-5));
   CHECK(weight->update_ratio() == doctest::Approx(update / norm).epsilon(1e-5));
   CHECK(weight->shape == std::vector<int64_t>{6, 4});
+  CHECK(weight->optimized);
+  CHECK(weight->updated_at.line == 18);  // of the script, not of the optimizer's own file
   int64_t counted = 0;
   for (const int64_t count : weight->counts) counted += count;
   CHECK(counted == 24);

@@ -105,6 +105,7 @@ drive(wide-tape wide_tape.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/cnn_script.l
 drive(histograms histograms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/histograms_script.lua --size 1280x800)
 drive(first-nan first_nan.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/first_nan_script.lua --size 1280x800)
 drive(alarms alarms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/alarms_script.lua --size 1280x800)
+drive(why why.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/why_script.lua --size 1280x800)
 drive(go-on go_on.lua --size 1280x800)
 window_test(trust trust.cmake)
 window_test(sandbox sandbox.cmake)

@@ -172,6 +172,64 @@ TEST_CASE("a network that has converged is silent") {
   CHECK(alarms.list().empty());
 }
 
+TEST_CASE("gradients that are all exactly 0 at once are dead, unless the loss is 0") {
+  for (const bool any_loss : {true, false})
+    for (const int alive : {0, 5}) {
+      CAPTURE(any_loss);
+      CAPTURE(alive);
+      Alarms alarms;
+      for (int i = 1; i <= alive + 3; ++i) {
+        ParameterStatistics a = parameter("a", 1), b = parameter("b", 1);
+        if (i > alive) a.gradient = b.gradient = summary(0, 100, 100);
+        StepStatistics made = step(i, {a, b});
+        NodeStatistics loss;
+        loss.op = "mse_loss";
+        loss.output = summary(any_loss || i <= alive ? 2 : 0, 1);
+        made.nodes = {loss};
+        alarms.add(made);
+      }
+      CHECK(alarms.active() == (any_loss ? 2 : 0));
+      CHECK(bool(alarms.worst()) == any_loss);
+      if (any_loss) CHECK(alarms.worst()->since == alive + 1);
+    }
+}
+
+TEST_CASE("an alarm has a headline and an advice, and each change another revision") {
+  Alarms alarms;
+  std::vector<uint64_t> revisions{alarms.revision()};
+  for (int i = 1; i <= 3; ++i) {
+    ParameterStatistics a = parameter("a", 0), b = parameter("b", 0);
+    a.gradient = b.gradient = summary(0, 100, 100);
+    alarms.add(step(10 * i, {a, b, parameter("fine", 1)}));
+    revisions.push_back(alarms.revision());
+  }
+  for (size_t i = 1; i < revisions.size(); ++i) CHECK(revisions[i] > revisions[i - 1]);
+  REQUIRE(alarms.groups().size() == 1);
+  CHECK(headline(alarms.groups()[0]) == "! dead: a and 1 other, first seen at step 10");
+  CHECK(advice(*alarms.groups()[0].first).find("its gradient is 0 everywhere. Lower the learning rate") == 0);
+  alarms.add(step(40, {parameter("a", 1), parameter("b", 1), parameter("fine", 1)}));
+  CHECK(alarms.worst() == nullptr);
+  CHECK(headline(alarms.groups()[0]) == "(over) dead: a and 1 other, first seen at step 10, until 40");
+  CHECK(advice(*alarms.groups()[0].first) == "its gradient is 0 everywhere.");
+}
+
+TEST_CASE("of a long run the first samples stay, and others at growing distances") {
+  GradientModel model;
+  for (int64_t i = 1; i <= 6000; ++i)
+    model.add(std::make_shared<StepStatistics>(step(i, {parameter("a", 1)})));
+  CHECK(model.steps().size() == 2000);
+  REQUIRE(model.earlier().size() > 16);
+  CHECK(model.earlier().size() <= 256);
+  for (size_t i = 0; i < 16; ++i) CHECK(model.earlier()[i]->step == int64_t(i) + 1);
+  for (size_t i = 1; i < model.earlier().size(); ++i)
+    CHECK(model.earlier()[i]->step > model.earlier()[i - 1]->step);
+  CHECK(model.earlier().back()->step < model.steps().front()->step);
+  // The run goes back to a step that only the earlier samples have.
+  model.add(std::make_shared<StepStatistics>(step(10, {parameter("a", 1)})));
+  CHECK(model.earlier().size() == 9);
+  CHECK(model.steps().size() == 1);
+}
+
 TEST_CASE("alarms of one cause are one group, those that are over another") {
   Alarms alarms;
   for (int i = 1; i <= 3; ++i)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "ui/panels/tape/alarm_marks.h"
 #include "ui/tape/groups.h"
 #include "ui/window/theme.h"
 
@@ -35,6 +36,18 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   return failed_;
 }
 
+// Nodes of the shown tape with an alarm; searched again when tape or alarms have changed.
+std::shared_ptr<const NodeMarks> TapeMarks::alarms_on(const Workbench& bench) {
+  if (bench.tape().former()) return nullptr;  // the alarms belong to the run that has no tape yet
+  const Alarms& alarms = bench.gradients().alarms();
+  const std::pair key{bench.tape().share(), alarms.revision()};
+  if (key != alarms_key_) {
+    alarms_key_ = key;
+    alarms_ = key.first ? alarm_marks(*key.first, alarms) : nullptr;
+  }
+  return alarms_;
+}
+
 void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
                        const TapePlayer& player, std::shared_ptr<const NodeMarks> compared) {
   const TapeModel& model = bench.tape();
@@ -52,7 +65,9 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
               selected,
               model.lit(),
               failed_nodes(bench),
-              std::move(compared)};
+              std::move(compared),
+              nullptr};
+  if (!looks.compared && metric < 0) looks.alarms = alarms_on(bench);
   if (looks == looks_) return;
   looks_ = std::move(looks);
   if (ranked_ != model.structure()) {
@@ -70,10 +85,11 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   const HeatScale heat(values_);
   for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = heat.of(values_[b]);
   box_marks_.clear();
-  if (looks_.compared) box_marks_ = box_marks(*looks_.compared, picture);
+  const NodeMarks* const kinds = looks_.compared ? looks_.compared.get() : looks_.alarms.get();
+  if (kinds) box_marks_ = box_marks(*kinds, picture);
   for (size_t b = 0; b < box_marks_.size(); ++b) {
     if (box_marks_[b].kind < 0) continue;
-    const MarkKind& kind = looks_.compared->kinds[size_t(box_marks_[b].kind)];
+    const MarkKind& kind = kinds->kinds[size_t(box_marks_[b].kind)];
     marks_[b].color = kind.color();
     marks_[b].sign = kind.sign;
     marks_[b].strong = kind.strong;
@@ -125,8 +141,9 @@ std::string TapeMarks::described(const TapePicture& picture, const TapeSearch& s
   std::string text = (shown.name.empty() ? shown.title : shown.name) + " " + shown.line;
   if (!shown.name.empty()) text += " shown as " + shown.title;
   if (!instead.empty()) text += " (" + instead + ")";
-  if (const int kind = compared() ? box_marks_[size_t(box)].kind : -1; kind >= 0)
-    text += std::string(" ") + compared()->kinds[size_t(kind)].name;
+  const NodeMarks* const kinds = compared() ? compared() : alarms();
+  if (const int kind = kinds ? box_marks_[size_t(box)].kind : -1; kind >= 0)
+    text += std::string(" ") + kinds->kinds[size_t(kind)].name;
   if (mark.failed) text += " failed";
   if (mark.lit) text += " lit";
   return text;

@@ -23,6 +23,8 @@ class TapeMarks {
   void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&,
               std::shared_ptr<const NodeMarks> compared);
   const NodeMarks* compared() const { return looks_.compared.get(); }
+  // The marks of the alarms, beside the colours of the op families; null: none, or other colours are shown.
+  const NodeMarks* alarms() const { return looks_.alarms.get(); }
   const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
   const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // outlined, failed or found
   // The bands of the groups in the tape's plan; empty while the settings hide them.
@@ -46,16 +48,20 @@ class TapeMarks {
     bool backward = false, groups = false, dark = false;
     int selected = -1;  // node whose group is highlighted
     std::vector<int> lit, failed;
-    std::shared_ptr<const NodeMarks> compared;
+    std::shared_ptr<const NodeMarks> compared, alarms;
     bool operator==(const Looks&) const = default;
   };
   const std::vector<int>& failed_nodes(const Workbench&);
+  std::shared_ptr<const NodeMarks> alarms_on(const Workbench&);
   std::string compared_note(const TapePicture&, size_t box) const;
 
   Looks looks_;
   std::vector<int> rank_;  // for each node its position in the order of execution, -1: a leaf
   uint64_t ranked_ = 0;    // the structure for which rank_ was made
   std::pair<TapePtr, uint64_t> failed_key_{nullptr, 0};
+  // The tape and the revision of the alarms for which alarms_ was made.
+  std::pair<TapePtr, uint64_t> alarms_key_{nullptr, 0};
+  std::shared_ptr<const NodeMarks> alarms_;
   std::vector<int> failed_;
   bool failed_after_ = false;
   std::vector<GraphCanvas::Mark> marks_;
