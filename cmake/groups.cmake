@@ -1,22 +1,37 @@
 # Compiles the sources of a folder as one source, a group: headers take most of the compile time of a small source. So names in
 # unnamed namespaces are unique in a folder. Sanitizer builds have no groups: they find a source that lacks an include.
 option(LUNAGRAD_GROUPS "compile the sources of each folder as one" ON)
+if(LUNAGRAD_SANITIZE)
+  set(LUNAGRAD_GROUPS OFF)
+endif()
 
-# Groups the target's sources by folder. Kernels, in folders named cpu, are compiled for several SIMD targets, one source at a
-# time. CMake also leaves out sources with options of their own.
+# Groups the target's sources by folder, at most ten in a group, so that no step of the build takes long. CMake leaves out
+# sources with options of their own. Kernels, in folders named cpu, are compiled for several SIMD targets, one source at a time. The
+# code that each call of an op runs has no groups either: GCC inlines less in a large source.
 function(group_sources TARGET)
-  if(NOT LUNAGRAD_GROUPS OR LUNAGRAD_SANITIZE)
+  if(NOT LUNAGRAD_GROUPS)
     return()
   endif()
   set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(SOURCES ${TARGET} SOURCES)
+  list(FILTER SOURCES INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/.*[.]cpp$")
+  list(FILTER SOURCES EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/|/cpu/|/runtime/(core|run|tape)/|/script/bind/tensor/|/main[.]cpp$")
+  set(FOLDERS)
   foreach(SOURCE IN LISTS SOURCES)
-    cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${SOURCE}" GENERATED)
-    cmake_path(GET SOURCE PARENT_PATH FOLDER)
-    if(NOT GENERATED AND FOLDER MATCHES "^${PROJECT_SOURCE_DIR}/" AND NOT FOLDER MATCHES "/cpu(/|$)")
-      string(REGEX REPLACE "^${PROJECT_SOURCE_DIR}/" "" GROUP ${FOLDER})
-      string(REPLACE "/" "_" GROUP ${GROUP})
-      set_source_files_properties(${SOURCE} PROPERTIES UNITY_GROUP ${GROUP})
-    endif()
+    string(REGEX REPLACE "^${PROJECT_SOURCE_DIR}/(.*)/[^/]*$" "\\1" FOLDER ${SOURCE})
+    string(REPLACE "/" "_" FOLDER ${FOLDER})
+    list(APPEND FOLDERS ${FOLDER})
+    list(APPEND IN_${FOLDER} ${SOURCE})
+  endforeach()
+  list(REMOVE_DUPLICATES FOLDERS)
+  foreach(FOLDER IN LISTS FOLDERS)
+    list(LENGTH IN_${FOLDER} COUNT)
+    math(EXPR GROUPS "(${COUNT} + 9) / 10")
+    set(NUMBER 0)
+    foreach(SOURCE IN LISTS IN_${FOLDER})
+      math(EXPR GROUP "${NUMBER} * ${GROUPS} / ${COUNT}")
+      math(EXPR NUMBER "${NUMBER} + 1")
+      set_source_files_properties(${SOURCE} PROPERTIES UNITY_GROUP ${FOLDER}_${GROUP})
+    endforeach()
   endforeach()
 endfunction()

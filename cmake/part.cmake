@@ -34,7 +34,7 @@ macro(add_part_library KIND TARGET OPTIMIZE HEADER)
     target_compile_options(${TARGET} PRIVATE ${OPTIMIZE})
     target_compile_definitions(${TARGET} PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
     list(LENGTH SOURCES COUNT)
-    if(COUNT GREATER 3)  # a precompiled header takes as long as a few sources
+    if(COUNT GREATER 3 AND NOT LUNAGRAD_GROUPS)  # a precompiled header takes as long as a few sources
       precompile_headers(${TARGET} ${HEADER})
     endif()
     target_link_libraries(${TARGET} PRIVATE lunagrad-runtime PkgConfig::LUA nlohmann_json::nlohmann_json Threads::Threads)

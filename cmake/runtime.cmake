@@ -65,7 +65,7 @@ if(LUNAGRAD_SANITIZE MATCHES undefined)
                               PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 if(LUNAGRAD_SANITIZE)
-  # Most loops over elements are in cpu/. The rest runs once for each op: it can be slow, and compiles faster at -O0.
+  # The code outside the kernels runs once for each op: it can be slow, and compiles faster at -O0.
   set(ONCE_PER_OP ${RUNTIME_SOURCES})
   list(FILTER ONCE_PER_OP EXCLUDE REGEX "/cpu/")
   set_property(SOURCE ${ONCE_PER_OP} APPEND PROPERTY COMPILE_OPTIONS -O0)

@@ -11,12 +11,14 @@ add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest nlohmann_json::nlohmann_json)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 precompile_headers(lunagrad-samples <doctest/doctest.h>)
+group_sources(lunagrad-samples)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB ${SECCOMP})
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 target_compile_definitions(lunagrad-tests PRIVATE ${SIMD_DEFINITION})
 precompile_headers(lunagrad-tests <doctest/doctest.h>)
+group_sources(lunagrad-tests)
 set_source_files_properties(tests/main.cpp tests/gpu/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # only the tested libraries are checked
@@ -38,6 +40,7 @@ add_executable(lunagrad-reader-tests ${READER_TESTS} ${CMAKE_SOURCE_DIR}/tests/m
 target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY PkgConfig::LUA
                       nlohmann_json::nlohmann_json ZLIB::ZLIB)
 target_compile_options(lunagrad-reader-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+group_sources(lunagrad-reader-tests)
 target_include_directories(lunagrad-reader-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
 if(NOT LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME mutated-files WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND lunagrad-reader-tests)
@@ -136,10 +139,6 @@ add_test(NAME site COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/site $<T
 set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
 # The files, tests and targets that CONTRIBUTING.md names; `./test --all` follows two of its recipes.
 add_test(NAME recipes COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/recipes --read)
-# The objects of the engine that need each other. Other builds have other inline functions.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT LUNAGRAD_SANITIZE)
-  add_test(NAME components COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/components ${CMAKE_BINARY_DIR} ${CMAKE_NM})
-endif()
 # What tests/lua/test_pt.lua saves, read by PyTorch where it is installed.
 add_test(NAME pt-torch COMMAND sh -ec "$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/lua/test_pt.lua -- ${CMAKE_BINARY_DIR}/saved.pt && \
 ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/reference/checkpoint.py check ${CMAKE_BINARY_DIR}/saved.pt")
@@ -169,6 +168,7 @@ if(TARGET lunagrad-gpu)
   target_include_directories(lunagrad-gpu-tests PRIVATE ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/folders)
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   precompile_headers(lunagrad-gpu-tests <volk.h> <doctest/doctest.h>)
+  group_sources(lunagrad-gpu-tests)
   add_dependencies(lunagrad-gpu-tests lunagrad-flushing-device)
   set(GPU_CACHE "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   if(LUNAGRAD_SANITIZE)

@@ -11,3 +11,8 @@ precompile_headers(lunagrad-engine-tests <doctest/doctest.h>)
 set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 target_link_libraries(lunagrad-engine-tests PRIVATE lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY)
 add_test(NAME engine COMMAND lunagrad-engine-tests)
+# The objects of the engine that need each other; this build has an object for each source.
+if(LUNAGRAD_SANITIZE)
+  find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+  add_test(NAME components COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/components ${CMAKE_BINARY_DIR} ${CMAKE_NM})
+endif()

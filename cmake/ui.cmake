@@ -43,6 +43,7 @@ if(LUNAGRAD_TESTS)
   target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   precompile_headers(lunagrad-ui-tests <imgui.h> <doctest/doctest.h>)
+  group_sources(lunagrad-ui-tests)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
   target_include_directories(lunagrad-ui-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
   if(LUNAGRAD_SANITIZE)  # without single-threaded tests that take seconds when they are not optimised

@@ -7,7 +7,8 @@
 
 namespace lunagrad {
 
-// short names for the examples of records
+// Short names for records: a parameter, and what examples have.
+inline const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
 inline constexpr auto kIndex = ExampleOperand::Kind::index;
 inline constexpr auto kFloating = OpExample::Types::floating;
 

@@ -64,11 +64,11 @@ const std::vector<std::string> kNpyWords = {
     "'descr'", "'shape'",       "'fortran_order'", "<f4", ">f8", "|b1", "<u4", "|O",
     "True",    "False",         "(2, 3)",          "(",   ")",   ",",   ":",   "{",
     "}",       "\x93NUMPY\1\0"s};
-const std::vector<std::string> kJsonWords = {
+const std::vector<std::string> kHeaderWords = {
     "{",    "}",  "[",     "]",   ":",     ",",    "\"",      "null",
     "true", "-1", "1e400", "0.5", "\"a\"", "\"\"", "\\u0000", "18446744073709551616",
     "\xff"};
-const std::vector<std::pair<std::string, std::string>> kJsonNests = {
+const std::vector<std::pair<std::string, std::string>> kHeaderNests = {
     {"[", "]"}, {"{\"a\":", "}"}, {"[[1],", "]"}};
 
 std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
@@ -272,9 +272,9 @@ TEST_CASE("mutated safetensors, and tables and checkpoints in them") {
   const std::string a = R"("a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]})",
                     b = R"("b":{"dtype":"I8","shape":[3],"data_offsets":[8,11]})";
   const std::vector<std::string> words =
-      with(kJsonWords, {"\"dtype\"", "\"shape\"", "\"data_offsets\"", "\"__metadata__\"", "\"F64\"",
-                        "\"BOOL\"", "\"U16\"", "[0,8]", "[]", "\"tensor\"", "\"table\"", "\"bytes\"",
-                        "\"number\"", "\"nan\"", "\"format\"", "\"shards\""});
+      with(kHeaderWords, {"\"dtype\"", "\"shape\"", "\"data_offsets\"", "\"__metadata__\"", "\"F64\"",
+                          "\"BOOL\"", "\"U16\"", "[0,8]", "[]", "\"tensor\"", "\"table\"", "\"bytes\"",
+                          "\"number\"", "\"nan\"", "\"format\"", "\"shards\""});
   ReadingScript script;
   const auto load = [&](const std::string& path) {
     try {
@@ -291,7 +291,7 @@ TEST_CASE("mutated safetensors, and tables and checkpoints in them") {
                  {"data", "\1"}},
                 {{"header", "{}"}, {"data", ""}}},
        .words = words,
-       .nests = kJsonNests,
+       .nests = kHeaderNests,
        .assemble = header_and_data,
        .read = load});
   // The description of a table is a text within the header.

@@ -52,6 +52,10 @@ class Fallbacks final : public Trace {
   Trace* previous_;
 };
 
+inline void require_none(const Fallbacks& fallbacks) {
+  for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
+}
+
 inline std::vector<float> uniform(int64_t count, uint64_t stream, double low = -2, double high = 2) {
   std::vector<float> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i)
@@ -98,7 +102,7 @@ inline Tensor without_free_signs(const Op& op, const Tensor& x) {
 inline double largest(const Tensor& x) { return x.numel() == 0 ? 0 : amax(x).item(); }
 
 // The largest error of a product, relative to the product of the absolute values.
-inline double error_of(const Tensor& got, const Tensor& a, const Tensor& b) {
+inline double product_error(const Tensor& got, const Tensor& a, const Tensor& b) {
   const Tensor x = to(a, DType::f64), y = to(b, DType::f64);
   return largest(abs(to(to(got, cpu_device()), DType::f64) - matmul(x, y)) /
                  (matmul(abs(x), abs(y)) + 1e-30));
@@ -116,6 +120,10 @@ inline const std::vector<Factors>& all_factors() {
       {{4, 0}, {0, 3}},       {{1, 300}, {300, 1}}, {{200, 1}, {1, 200}},  {{2000, 8}, {8, 1100}}};
   return all;
 }
+
+// All types but f64 and the complex ones.
+inline constexpr DType kRealTypes[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
+                                       DType::f16,     DType::bf16, DType::f32};
 
 enum class Arrangement { contiguous, transposed, sliced };
 

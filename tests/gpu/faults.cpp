@@ -38,9 +38,9 @@ bool fails(bool submission) {
 
 // A wrapper of a driver's function that can fail. `Tag` distinguishes functions of the same type.
 template <class Tag, class Function>
-struct Call;
+struct FailingCall;
 template <class Tag, class... Arguments>
-struct Call<Tag, VkResult(VKAPI_PTR*)(Arguments...)> {
+struct FailingCall<Tag, VkResult(VKAPI_PTR*)(Arguments...)> {
   static inline VkResult(VKAPI_PTR* real)(Arguments...) = nullptr;
   static VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
     if (Tag::makes_pipelines()) wait_while_held();
@@ -64,7 +64,7 @@ struct Watched {
       }                                                                                          \
     };                                                                                           \
     return Watched{#function, [](PFN_vkVoidFunction real) {                                      \
-                     using Its = Call<Tag, PFN_##function>;                                      \
+                     using Its = FailingCall<Tag, PFN_##function>;                               \
                      Its::real = reinterpret_cast<PFN_##function>(real);                         \
                      return reinterpret_cast<PFN_vkVoidFunction>(&Its::call);                    \
                    }};                                                                           \

@@ -21,7 +21,8 @@ const Layer kLayers[] = {{{3, 7, 40}, {33, 40}},     {{40}, {5, 40}},        {{6
                          {{2, 33, 3000}, {30, 3000}}};
 
 // Values and, with a seed, gradients of x, weight and bias: with the activation inside the op or after it.
-TensorList run(const Layer& layer, DType type, Activation activation, bool within, Arrangement arrangement) {
+TensorList run_linear(const Layer& layer, DType type, Activation activation, bool within,
+                      Arrangement arrangement) {
   Tensor x = random(layer.x, 1);
   if (x.numel() > 9) {
     x.data<float>()[0] = std::numeric_limits<float>::quiet_NaN();
@@ -44,8 +45,8 @@ TEST_CASE("linear with an activation equals linear followed by the activation, b
   for (const Layer& layer : kLayers)
     for (const Activation activation : activations_of(row++))
       for (const Arrangement arrangement : {Arrangement::contiguous, Arrangement::transposed}) {
-        const TensorList got = run(layer, DType::f32, activation, true, arrangement),
-                         expected = run(layer, DType::f32, activation, false, arrangement);
+        const TensorList got = run_linear(layer, DType::f32, activation, true, arrangement),
+                         expected = run_linear(layer, DType::f32, activation, false, arrangement);
         for (size_t i = 0; i < got.size(); ++i)
           CHECK_MESSAGE(same_bits(got[i], expected[i]), "result " << i << " of "
                                                                   << text(layer.x, " by ", layer.weight)
@@ -86,8 +87,8 @@ TEST_CASE("convolution with an activation equals convolution followed by the act
 TEST_CASE("16-bit linear with relu is exact, and with other activations rounded once") {
   for (const DType type : {DType::f16, DType::bf16})
     for (const Layer& layer : kLayers) {
-      const TensorList got = run(layer, type, Activation::relu, true, Arrangement::contiguous),
-                       expected = run(layer, type, Activation::relu, false, Arrangement::contiguous);
+      const TensorList got = run_linear(layer, type, Activation::relu, true, Arrangement::contiguous),
+                       expected = run_linear(layer, type, Activation::relu, false, Arrangement::contiguous);
       for (size_t i = 0; i < got.size(); ++i)
         CHECK_MESSAGE(same_bits(got[i], expected[i]),
                       "result " << i << " of " << text(layer.x, " by ", layer.weight, " as ", type));

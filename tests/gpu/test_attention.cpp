@@ -6,7 +6,7 @@
 namespace lunagrad::tests {
 namespace {
 
-struct Case {
+struct AttentionCase {
   int64_t batch, heads, queries, keys, features, value_features;
   bool causal, transposed;
   Shape mask = {};
@@ -16,7 +16,7 @@ struct Case {
 };
 
 // The result and the gradients of query, key and value, and of a mask that requires one.
-std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
+std::vector<Tensor> attend(const AttentionCase& c, Device& device, DType type) {
   std::vector<Tensor> operands;
   const auto operand = [&](int64_t rows, int64_t features, uint64_t stream) {
     const Tensor x = to(random({c.batch, rows, c.heads, features}, stream), type);
@@ -55,7 +55,7 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   return results;
 }
 
-void check_case(const Case& c, DType type = DType::f32, double bound = 3e-6) {
+void check_case(const AttentionCase& c, DType type = DType::f32, double bound = 3e-6) {
   Fallbacks fallbacks;
   const std::vector<Tensor> got = attend(c, gpu(), type), expected = attend(c, cpu_device(), DType::f64);
   CHECK(fallbacks.ops.empty());
@@ -67,56 +67,58 @@ void check_case(const Case& c, DType type = DType::f32, double bound = 3e-6) {
                            << c.causal << ", cap " << c.softcap << ", " << dtype_name(type));
 }
 
-const Case kCases[] = {{1, 1, 5, 7, 8, 8, false, false},
-                       {2, 3, 70, 70, 64, 64, true, true},
-                       {2, 2, 33, 130, 32, 20, true, false},
-                       {1, 2, 70, 40, 64, 36, false, true},
-                       {1, 1, 1, 3, 4, 4, false, false},
-                       {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
-                       {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
-                       {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
-                       {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
-                       {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
-                       {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
-                       {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
+const AttentionCase kCases[] = {{1, 1, 5, 7, 8, 8, false, false},
+                                {2, 3, 70, 70, 64, 64, true, true},
+                                {2, 2, 33, 130, 32, 20, true, false},
+                                {1, 2, 70, 40, 64, 36, false, true},
+                                {1, 1, 1, 3, 4, 4, false, false},
+                                {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
+                                {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
+                                {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
+                                {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
+                                {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
+                                {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
+                                {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
 
 TEST_CASE("attention and its gradients") {
-  for (const Case& c : kCases) check_case(c);
+  for (const AttentionCase& c : kCases) check_case(c);
 }
 
 TEST_CASE("attention with large heads, and with feature counts that are not multiples of 4") {
-  const Case cases[] = {{1, 2, 37, 40, 256, 200, false, true},
-                        {2, 1, 40, 37, 132, 256, true, false, {2, 1, 40, 37}, DType::f32, 0.3, 0.6, true},
-                        {2, 2, 33, 40, 30, 21, true, true},
-                        {1, 3, 20, 33, 7, 129, false, false, {20, 33}, DType::f32, 0.3, 0.6, true},
-                        {2, 3, 5, 7, 1, 1, false, true, {3, 5, 7}, DType::boolean}};
-  for (const Case& c : cases) check_case(c);
+  const AttentionCase cases[] = {
+      {1, 2, 37, 40, 256, 200, false, true},
+      {2, 1, 40, 37, 132, 256, true, false, {2, 1, 40, 37}, DType::f32, 0.3, 0.6, true},
+      {2, 2, 33, 40, 30, 21, true, true},
+      {1, 3, 20, 33, 7, 129, false, false, {20, 33}, DType::f32, 0.3, 0.6, true},
+      {2, 3, 5, 7, 1, 1, false, true, {3, 5, 7}, DType::boolean}};
+  for (const AttentionCase& c : cases) check_case(c);
 }
 
 TEST_CASE("attention with a soft cap") {
-  const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 0, 0.7},
-                        {2, 3, 70, 70, 64, 64, true, true, {}, DType::f32, 0, 0.2},
-                        {1, 2, 33, 130, 128, 20, false, true, {2, 33, 1}, DType::f32, 0, 1.5},
-                        {2, 2, 70, 33, 32, 36, true, false, {2, 1, 70, 33}, DType::boolean, 0.4, 0.5},
-                        {1, 3, 1, 37, 64, 64, false, false, {}, DType::f32, 0.2, 50}};
-  for (const Case& c : cases) check_case(c);
+  const AttentionCase cases[] = {
+      {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 0, 0.7},
+      {2, 3, 70, 70, 64, 64, true, true, {}, DType::f32, 0, 0.2},
+      {1, 2, 33, 130, 128, 20, false, true, {2, 33, 1}, DType::f32, 0, 1.5},
+      {2, 2, 70, 33, 32, 36, true, false, {2, 1, 70, 33}, DType::boolean, 0.4, 0.5},
+      {1, 3, 1, 37, 64, 64, false, false, {}, DType::f32, 0.2, 50}};
+  for (const AttentionCase& c : cases) check_case(c);
 }
 
 TEST_CASE("the gradient of attention's mask") {
-  const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {5, 7}, DType::f32, 0, 0, true},
-                        {2, 3, 70, 37, 32, 64, false, true, {2, 3, 70, 37}, DType::f32, 0, 0, true},
-                        {3, 2, 37, 70, 64, 32, true, false, {2, 37, 70}, DType::f32, 0, 0.6, true},
-                        {3, 2, 67, 33, 32, 36, false, true, {3, 1, 1, 33}, DType::f32, 0.3, 0, true},
-                        {2, 2, 33, 130, 128, 20, true, false, {130}, DType::f32, 0.2, 1.5, true}};
-  for (const Case& c : cases) check_case(c);
+  const AttentionCase cases[] = {{1, 1, 5, 7, 8, 8, false, false, {5, 7}, DType::f32, 0, 0, true},
+                                 {2, 3, 70, 37, 32, 64, false, true, {2, 3, 70, 37}, DType::f32, 0, 0, true},
+                                 {3, 2, 37, 70, 64, 32, true, false, {2, 37, 70}, DType::f32, 0, 0.6, true},
+                                 {3, 2, 67, 33, 32, 36, false, true, {3, 1, 1, 33}, DType::f32, 0.3, 0, true},
+                                 {2, 2, 33, 130, 128, 20, true, false, {130}, DType::f32, 0.2, 1.5, true}};
+  for (const AttentionCase& c : cases) check_case(c);
 }
 
 TEST_CASE("attention of 16-bit operands") {
-  const auto check_both = [](const Case& c) {
+  const auto check_both = [](const AttentionCase& c) {
     check_case(c, DType::f16, 2e-3);
     check_case(c, DType::bf16, 2e-2);
   };
-  for (const Case& c : kCases) check_both(c);
+  for (const AttentionCase& c : kCases) check_both(c);
   check_both({2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true});
   check_both({2, 3, 70, 72, 64, 64, true, true});
   check_both({2, 2, 33, 130, 30, 20, true, false});

@@ -5,13 +5,13 @@
 namespace lunagrad::tests {
 namespace {
 
-struct Case {
+struct BatchNormCase {
   Shape shape;
   int64_t skipped = 0;  // elements before the input in its memory
 };
 // Few channels with large images, channels beside each other, images that are no multiple of four.
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<BatchNormCase>& cases() {
+  static const std::vector<BatchNormCase> all = {
       {{2, 1}},        {{300, 1}},     {{5, 3}},         {{70, 16}},      {{37, 33}},
       {{260, 100}},    {{2000, 40}},   {{3, 5, 7}},      {{4, 3, 2}},     {{2, 3, 4, 5}},
       {{6, 17, 7, 7}}, {{1, 2, 5000}}, {{2, 2, 90, 91}}, {{1, 1, 9, 50}}, {{2, 3, 128, 96}},
@@ -30,7 +30,8 @@ Tensor placed(const Tensor& x, Device& device, int64_t skipped) {
 }
 
 // One call of each pass. The weight and the statistics are f32 for 16-bit inputs.
-Run run_on(Device& device, const Case& c, DType type, bool training, double offset = 0, bool affine = true) {
+Run run_on(Device& device, const BatchNormCase& c, DType type, bool training, double offset = 0,
+           bool affine = true) {
   const int64_t channels = c.shape[1];
   const auto of_channels = [&](uint64_t stream, double low, double high) {
     const NoGrad off;
@@ -61,7 +62,7 @@ double tolerance(DType type) { return type == DType::f32 ? 3e-6 : type == DType:
 
 TEST_CASE("batch_norm and its gradients equal the CPU's for every size and type") {
   const Fallbacks fallbacks;
-  for (const Case& c : cases())
+  for (const BatchNormCase& c : cases())
     for (const DType type : {DType::f32, DType::bf16, DType::f16})
       for (const bool training : {true, false}) {
         if (type == DType::f16 && c.shape.size() == 2) continue;  // like bf16

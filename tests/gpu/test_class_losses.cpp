@@ -59,7 +59,7 @@ std::string title(const LossCall& call, const Rows& rows, DType type, uint64_t s
 struct Results {
   Tensor loss, gradient;
 };
-Results run(const LossCall& call, Tensor logits, Device& device, const Tensor& weight) {
+Results run_loss(const LossCall& call, Tensor logits, Device& device, const Tensor& weight) {
   logits = logits.detach().requires_grad_();
   Results results;
   results.loss =
@@ -81,15 +81,15 @@ TEST_CASE("losses of 16-bit logits have the bits of f32 logits, rounded once, an
         ++calls;
         const auto layout = Arrangement((calls + calls / 18) % 3);  // another layout for each call and shape
         const Tensor logits = arrange(call.logits, layout);
-        const Results wide = run(call, to(logits, DType::f32), gpu(), call.weight);
+        const Results wide = run_loss(call, to(logits, DType::f32), gpu(), call.weight);
         const Fallbacks fallbacks;
-        const Results got = run(call, logits, gpu(), call.weight);
+        const Results got = run_loss(call, logits, gpu(), call.weight);
         CHECK(fallbacks.ops.empty());
         CHECK(fallbacks.casts <= 4);  // the casts of this test's seed, of the loss and of its gradient
         CHECK(got.gradient.dtype() == type);
         CHECK(words(got.loss) == words(to(wide.loss, got.loss.dtype())));
         CHECK(words(got.gradient) == words(to(wide.gradient, type)));
-        const Results again = run(call, logits, gpu(), call.weight);
+        const Results again = run_loss(call, logits, gpu(), call.weight);
         CHECK(words(again.loss) == words(got.loss));
         CHECK(words(again.gradient) == words(got.gradient));
       }
@@ -103,9 +103,9 @@ TEST_CASE("losses of 16-bit logits are those of f64, but for the last rounding")
       for (const LossCall& call : calls_of(rows, type, stream)) {
         INFO(title(call, rows, type, stream));
         const Tensor weight = call.weight.defined() ? to(call.weight, DType::f64) : Tensor();
-        const Results exact = run(call, to(call.logits, DType::f64), cpu_device(), weight);
+        const Results exact = run_loss(call, to(call.logits, DType::f64), cpu_device(), weight);
         const UseAutocast region(make_autocast(type));
-        const Results got = run(call, to(call.logits, gpu()), gpu(), call.weight);
+        const Results got = run_loss(call, to(call.logits, gpu()), gpu(), call.weight);
         CHECK(got.loss.dtype() == DType::f32);
         CHECK(distance(got.loss, exact.loss) < 2e-6);
         CHECK(distance(got.gradient, exact.gradient) < half_ulp * 1.01);
@@ -150,15 +150,16 @@ TEST_CASE("infinite and NaN logits count as on the CPU") {
       x = Tensor::from<float>(values, {3, kClasses});
       const Tensor labels = Tensor::from<int64_t>(std::vector<int64_t>{1, 2, at % 4}, {3});
       const LossCall call{"cross_entropy", x, labels, {}, {int64_t(-100), int64_t(0), 0.0}};
-      const Results expected = run(call, x, cpu_device(), {}), got = run(call, to(x, gpu()), gpu(), {});
+      const Results expected = run_loss(call, x, cpu_device(), {}),
+                    got = run_loss(call, to(x, gpu()), gpu(), {});
       CHECK(distance(got.loss, expected.loss) < 1e-5);
       CHECK(distance(got.gradient, expected.gradient) < 1e-5);
     }
   const Tensor none = full({1, 9}, -INFINITY);
   const LossCall call{
       "cross_entropy", none, full({1}, int64_t(2), DType::i64), {}, {int64_t(-100), int64_t(0), 0.0}};
-  CHECK(std::isnan(run(call, none, cpu_device(), {}).loss.item()));
-  CHECK(std::isnan(run(call, to(none, gpu()), gpu(), {}).loss.item()));
+  CHECK(std::isnan(run_loss(call, none, cpu_device(), {}).loss.item()));
+  CHECK(std::isnan(run_loss(call, to(none, gpu()), gpu(), {}).loss.item()));
 }
 
 TEST_CASE("second derivatives of losses of 16-bit logits are those of f32 logits") {

@@ -1,6 +1,7 @@
 // Errors that kernels find: the message names the call, its results are refused, and all other tensors work.
 #include "tests/gpu/compare.h"
 #include "tests/samples/number_operands.h"
+#include "tests/support/message_of.h"
 
 TEST_SUITE_BEGIN("host");
 
@@ -9,16 +10,6 @@ namespace {
 
 SourceLine at(int line) { return {intern("faulty.lua"), line}; }
 
-// The message of the Error that f throws, or "".
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("a fault names the line of its call and spoils what came of it alone") {

@@ -18,7 +18,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-Tensor numbers(const Shape& shape, DType type) {
+Tensor normal_numbers(const Shape& shape, DType type) {
   return to(to(randn(shape, DType::f32, cpu_device()), type), tests::gpu());
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("groups of elementwise calls have the bits of single calls") {
       context().generator.seed(seed);
       TensorList values;
       for (int i = 0; i < 4; ++i) {
-        const Tensor x = numbers(shapes[below(std::size(shapes))], types[below(std::size(types))]);
+        const Tensor x = normal_numbers(shapes[below(std::size(shapes))], types[below(std::size(types))]);
         values.push_back(x);
         if (x.dtype() == DType::f32) values.back().requires_grad_();
       }
@@ -94,7 +94,7 @@ TEST_CASE("groups of elementwise calls have the bits of single calls") {
 
 TEST_CASE("a chain on the GPU is one dispatch") {
   const WaitForShaders wait;
-  const Tensor x = numbers({256, 64}, DType::f32), row = numbers({64}, DType::bf16);
+  const Tensor x = normal_numbers({256, 64}, DType::f32), row = normal_numbers({64}, DType::bf16);
   CallQueue queue;
   const auto chain = [&] { return tanh((x * row + 1.0) * 0.5 - x); };
   Tensor y;
@@ -108,7 +108,7 @@ TEST_CASE("a chain on the GPU is one dispatch") {
 }
 
 TEST_CASE("a group whose shader is not ready runs its members one by one") {
-  const Tensor x = numbers({33, 7}, DType::f32);
+  const Tensor x = normal_numbers({33, 7}, DType::f32);
   const auto chain = [&] { return sigmoid(exp2(x * 0.25) - x / 3.0) * 7.0; };
   CallQueue queue;
   Tensor y;

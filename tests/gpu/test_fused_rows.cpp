@@ -17,7 +17,7 @@ namespace {
 // Compares the deferred calls of f with the same calls run eagerly. Returns the number of reductions in
 // groups.
 template <class F>
-size_t compare(F&& f) {
+size_t compare_deferred(F&& f) {
   const TensorList expected = f();
   CallQueue queue;
   TensorList got;
@@ -50,7 +50,7 @@ TEST_CASE("written-out norms, softmax and losses in groups have the bits of sing
         if (!long_run() && (s != size_t(which) % 4 || t != size_t(which) % 3)) continue;
         for (const bool hostile : {false, true}) {
           INFO("program ", which, " ", shapes[s], " ", dtype_name(types[t]), " hostile ", hostile);
-          const size_t reductions = compare([&] {
+          const size_t reductions = compare_deferred([&] {
             context().generator.seed(7);
             return written_out(which, shapes[s], types[t], hostile, tests::gpu());
           });
@@ -66,7 +66,7 @@ TEST_CASE("random programs with reductions of rows in groups have the bits of si
   const unsigned programs = long_run() ? 300 : 8;
   for (unsigned seed = 1; seed <= programs; ++seed) {
     INFO("seed ", seed);
-    reductions += compare([&] { return random_row_program(seed, tests::gpu()); });
+    reductions += compare_deferred([&] { return random_row_program(seed, tests::gpu()); });
   }
   CHECK(reductions > programs / 2);
 }
@@ -82,5 +82,5 @@ TEST_CASE("a norm on the GPU is one dispatch") {
     queue.compute();
   }
   CHECK(queue.report()->units == 1);
-  CHECK(compare([&] { return TensorList{x * rsqrt(mean(x * x, {-1}, true) + 1e-6) * w}; }) == 1);
+  CHECK(compare_deferred([&] { return TensorList{x * rsqrt(mean(x * x, {-1}, true) + 1e-6) * w}; }) == 1);
 }

@@ -22,10 +22,6 @@ Tensor special(const Shape& shape, uint64_t stream, DType type) {
   return to(type == DType::i64 ? x * 1e12 : type == DType::i32 ? x * 1e5 : x, type);
 }
 
-void require_none(const Fallbacks& fallbacks) {
-  for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
-}
-
 struct Table {
   int64_t rows, width, ids;
   double choices;  // of the rows that the ids name

@@ -5,10 +5,6 @@
 namespace lunagrad::tests {
 namespace {
 
-void require_none(const Fallbacks& fallbacks) {
-  for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
-}
-
 // The result of an op and the gradients of its first `leaves` operands.
 Operands run_with_gradients(const char* name, const Operands& operands, const Values& params, size_t leaves) {
   Operands in = operands;

@@ -32,7 +32,7 @@ TEST_CASE("products of 16-bit matrices are summed in f32 and rounded once") {
         for (const Arrangement right : {Arrangement::contiguous, Arrangement::transposed}) {
           const Tensor got = matmul(arrange(a, left), arrange(b, right));
           CHECK(got.dtype() == type);
-          CHECK_MESSAGE(error_of(got, a, b) < 1.01 * rounding,
+          CHECK_MESSAGE(product_error(got, a, b) < 1.01 * rounding,
                         "matmul of " << text(c.a, " and ", c.b) << " in " << int(type) << ", layouts "
                                      << int(left) << " " << int(right));
         }
@@ -62,7 +62,7 @@ TEST_CASE("the precision of products with \"high\" and \"medium\"") {
       context().matmul_precision = level.precision;
       const Tensor got = matmul(to(a, gpu()), arrange(b, Arrangement::transposed));
       context().matmul_precision = before;
-      CHECK_MESSAGE(error_of(got, a, b) < level.bound,
+      CHECK_MESSAGE(product_error(got, a, b) < level.bound,
                     "precision " << int(level.precision) << " of " << text(c.a, " and ", c.b));
     }
 }
@@ -75,7 +75,7 @@ TEST_CASE("products with \"high\" keep the exponents of f32") {
   for (int64_t column = 0; column < 512; ++column) a.data<float>()[7 * 512 + column] *= 0x1p-24f;
   for (const auto& [left, right] : {std::pair{1e37, 1e-3}, {1e-30, 1e-7}, {1e-28, 1e30}, {1.0, 0.0}}) {
     const Tensor x = a * left, y = b * right;
-    CHECK_MESSAGE(error_of(matmul(to(x, gpu()), to(y, gpu())), x, y) < 0x1p-11,
+    CHECK_MESSAGE(product_error(matmul(to(x, gpu()), to(y, gpu())), x, y) < 0x1p-11,
                   "factors of " << left << " and " << right);
   }
   // An infinite element affects its row alone.
@@ -83,7 +83,7 @@ TEST_CASE("products with \"high\" keep the exponents of f32") {
   x.data<float>()[3 * 512 + 5] = INFINITY;
   const Tensor got = to(matmul(to(x, gpu()), to(b, gpu())), cpu_device());
   CHECK(!std::isfinite(got.data<float>()[3 * 640]));
-  CHECK(error_of(narrow(got, 0, 4, 636), narrow(a, 0, 4, 636), b) < 0x1p-11);
+  CHECK(product_error(narrow(got, 0, 4, 636), narrow(a, 0, 4, 636), b) < 0x1p-11);
   context().matmul_precision = before;
 }
 

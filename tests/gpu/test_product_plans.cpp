@@ -93,7 +93,7 @@ TEST_CASE("products of 16-bit types and of lower precision are correct with ever
       CHECK((type == DType::f32 || plans.empty() || plans.size() >= 4));
       for (const ProductPlan& plan : plans) {
         device->set_plan(call, &plan);
-        CHECK_MESSAGE(error_of(matmul(call.in[0], call.in[1]), a, b) < bound,
+        CHECK_MESSAGE(product_error(matmul(call.in[0], call.in[1]), a, b) < bound,
                       text(a_shape, " and ", b_shape)
                           << " in " << int(type) << ", precision " << int(precision) << ", in tiles of "
                           << plan.rows << " x " << plan.columns << ", " << plan.parts << " parts");

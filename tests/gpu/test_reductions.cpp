@@ -20,12 +20,9 @@ const Reduced kReductions[] = {{{40, 33}, Value(1)},    {{33, 64}, Value(0)},
 // shaders of its own.
 bool is_tested(size_t shape, size_t type, size_t count) { return long_run() || (shape + type) % count == 0; }
 
-void require_none(const Fallbacks& fallbacks) {
-  for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
-}
-
 // Around `centre`; some are equal, NaN or -0 if `special`.
-Tensor numbers(const Shape& shape, uint64_t stream, DType type, double centre = 0, bool special = false) {
+Tensor reduced_numbers(const Shape& shape, uint64_t stream, DType type, double centre = 0,
+                       bool special = false) {
   Tensor x = random(shape, stream, centre - 1, centre + 1);
   if (special) {
     const Tensor odd = random(shape, stream + 50, 0, 1000);
@@ -39,8 +36,8 @@ Tensor numbers(const Shape& shape, uint64_t stream, DType type, double centre = 
 }
 
 // Calls the op on the device for each layout of x and compares with `expected`.
-void compare(const char* name, const Tensor& x, const Values& params, const Operands& expected,
-             double tolerance) {
+void compare_layouts(const char* name, const Tensor& x, const Values& params, const Operands& expected,
+                     double tolerance) {
   Operands first;
   for (const Arrangement layout : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
     const Tensor there = arrange(x, layout);
@@ -66,16 +63,17 @@ TEST_CASE("reductions of floats are the CPU's") {
       const double tolerance = type == DType::f32 ? 3e-6 : 1e-2;
       const auto check = [&](const char* name, const Tensor& x, const Values& params) {
         const Tensor exact = to(x, DType::f64);
-        compare(name, x, params, apply(*find_op(name), {exact}, params), tolerance);
+        compare_layouts(name, x, params, apply(*find_op(name), {exact}, params), tolerance);
       };
-      const Tensor x = numbers(shape, stream, type), odd = numbers(shape, stream + 7, type, 0, true);
+      const Tensor x = reduced_numbers(shape, stream, type),
+                   odd = reduced_numbers(shape, stream + 7, type, 0, true);
       for (const char* name : {"sum", "mean", "amax"}) check(name, x, {dims, false});
-      check("prod", numbers(shape, stream, type, 1.0), {dims, false});
+      check("prod", reduced_numbers(shape, stream, type, 1.0), {dims, false});
       for (const char* name : {"amin", "nansum"})
         check(name, odd,
               std::string_view(name) == "nansum" ? Values{dims, true, Value()} : Values{dims, true});
       for (const double p : {1.0, 2.0, 3.0}) check("norm", x, {p, dims, false});
-      const Tensor far = numbers(shape, stream, type, 50);
+      const Tensor far = reduced_numbers(shape, stream, type, 50);
       for (const char* name : {"var", "std", "var_mean", "std_mean"})
         check(name, far, {dims, Value(), false, 1});
       if (dims.kind != Value::Kind::list)
@@ -97,12 +95,12 @@ TEST_CASE("extremes are found in rows, columns and whole tensors of every type")
     for (size_t t = 0; t < std::size(kTypes); ++t) {
       const DType type = kTypes[t];
       if (!is_tested(i, t, 2)) continue;
-      const Tensor x = numbers(shape, ++stream, type, 0, true);
+      const Tensor x = reduced_numbers(shape, ++stream, type, 0, true);
       for (const char* name : {"argmax", "argmin"})
-        compare(name, x, {dims, false}, apply(*find_op(name), {x}, {dims, false}), 0);
+        compare_layouts(name, x, {dims, false}, apply(*find_op(name), {x}, {dims, false}), 0);
       if (dims.present())
         for (const char* name : {"max", "min"})
-          compare(name, x, {dims, false}, apply(*find_op(name), {x}, {dims, false}), 0);
+          compare_layouts(name, x, {dims, false}, apply(*find_op(name), {x}, {dims, false}), 0);
     }
   }
   require_none(fallbacks);
@@ -122,7 +120,7 @@ TEST_CASE("truth of every type is reduced") {
         Tensor x = lt(random(shape, ++stream, 0, 1), Tensor::number(share));
         if (type != DType::boolean) x = to(x, type);
         for (const char* name : {"all", "any"})
-          compare(name, x, {dims, false}, apply(*find_op(name), {x}, {dims, false}), 0);
+          compare_layouts(name, x, {dims, false}, apply(*find_op(name), {x}, {dims, false}), 0);
       }
     }
   require_none(fallbacks);

@@ -1,18 +1,15 @@
 // Running extremes, searches, writes that combine and Poisson numbers on the Vulkan device: the CPU's
 // results, for all types, rows of any length, and values that are NaN, infinite or equal.
 #include <bit>
-#include <functional>
 
 #include "tests/gpu/compare.h"
+#include "tests/support/message_of.h"
 
 namespace lunagrad::tests {
 namespace {
 
-const DType kTypes[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
-                        DType::f16,     DType::bf16, DType::f32};
-
 // Whole numbers of a small range, so that many are equal; some floats are NaN, infinite or -0.
-Tensor numbers(const Shape& shape, uint64_t stream, DType type) {
+Tensor numbers_to_scan(const Shape& shape, uint64_t stream, DType type) {
   Tensor x = floor(random(shape, stream, 0, 9));
   if (is_floating(type)) {
     const Tensor odd = random(shape, stream + 50, 0, 200);
@@ -25,26 +22,13 @@ Tensor numbers(const Shape& shape, uint64_t stream, DType type) {
   return to(x, type);
 }
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void require_none(const Fallbacks& fallbacks) {
-  for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
-}
-
 const Arrangement kLayouts[] = {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced};
 
 TEST_CASE("running extremes are the CPU's, with their places") {
   const NoGrad off;
   const Fallbacks fallbacks;
   uint64_t stream = 1;
-  for (const DType type : kTypes)
+  for (const DType type : kRealTypes)
     for (const auto& [shape, dim] : {std::pair<Shape, int>{{}, 0},
                                      {{1}, 0},
                                      {{7}, 0},
@@ -53,7 +37,7 @@ TEST_CASE("running extremes are the CPU's, with their places") {
                                      {{2, 40, 3}, 1},
                                      {{0, 4}, 1},
                                      {{4, 0}, 1}}) {
-      const Tensor x = numbers(shape, ++stream, type);
+      const Tensor x = numbers_to_scan(shape, ++stream, type);
       for (const char* name : {"cummax", "cummin"})
         for (const Arrangement layout : kLayouts) {
           const Operands here = apply(*find_op(name), {x}, {dim}),
@@ -74,7 +58,7 @@ TEST_CASE("running log-sum-exp is the CPU's in double precision, from both ends"
        {std::pair<Shape, int>{{}, 0}, {{1}, 0}, {{3, 5000}, 1}, {{300, 3}, 0}, {{2, 40, 3}, 1}})
     for (const bool special : {false, true})
       for (const bool reverse : {false, true}) {
-        const Tensor x = special ? numbers(shape, 3, DType::f32) : random(shape, 4, -30, 40);
+        const Tensor x = special ? numbers_to_scan(shape, 3, DType::f32) : random(shape, 4, -30, 40);
         const Tensor expected = to(apply1(op, {to(x, DType::f64)}, {dim, reverse}), DType::f32);
         for (const Arrangement layout : kLayouts)
           CHECK_MESSAGE(distance(apply1(op, {arrange(x, layout)}, {dim, reverse}), expected) < 1e-6,
@@ -129,7 +113,7 @@ TEST_CASE("values are found in sorted rows as on the CPU") {
   const Fallbacks fallbacks;
   const Op& op = *find_op("searchsorted");
   uint64_t stream = 100;
-  for (const DType type : kTypes)
+  for (const DType type : kRealTypes)
     for (const auto& [rows, values] : {std::pair<Shape, Shape>{{1}, {5}},
                                        {{33}, {}},
                                        {{100}, {2, 300}},
@@ -137,7 +121,8 @@ TEST_CASE("values are found in sorted rows as on the CPU") {
                                        {{2, 3, 8}, {2, 3, 1}},
                                        {{0}, {4}}}) {
       ++stream;
-      const Tensor row = numbers(rows, stream, type), wanted = numbers(values, stream + 500, type);
+      const Tensor row = numbers_to_scan(rows, stream, type),
+                   wanted = numbers_to_scan(values, stream + 500, type);
       const Tensor sequence = type == DType::boolean ? row : sort(row, -1).first;
       for (const bool right : {false, true}) {
         const Values params = {false, right, {}};
@@ -158,7 +143,7 @@ TEST_CASE("products and extremes are scattered as on the CPU") {
   const NoGrad off;
   const Fallbacks fallbacks;
   uint64_t stream = 1000;
-  for (const DType type : kTypes) {
+  for (const DType type : kRealTypes) {
     if (type == DType::boolean) continue;
     for (const auto& [shape, from, dim] : {std::tuple<Shape, Shape, int>{{4}, {50}, 0},
                                            {{3, 5}, {3, 40}, 1},
@@ -166,7 +151,7 @@ TEST_CASE("products and extremes are scattered as on the CPU") {
                                            {{}, {}, 0},
                                            {{3}, {0}, 0}}) {
       ++stream;
-      const Tensor x = numbers(shape, stream, type), source = numbers(from, stream + 5, type);
+      const Tensor x = numbers_to_scan(shape, stream, type), source = numbers_to_scan(from, stream + 5, type);
       const double size = shape.empty() ? 1 : double(shape[dim]);
       const Tensor index = to(floor(random(from, stream + 9, 0, size)), DType::i64);
       for (const char* reduce : {"prod", "amax", "amin"})

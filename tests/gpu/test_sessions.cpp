@@ -20,7 +20,7 @@ local ids = lg.tensor({1, 50}, {dtype = "i64"}):to("vulkan")
 )";
 
 // With a folder, so that the tapes of the first steps are recorded.
-Outcome run(Recorder& recorder, const std::string& code, const std::string& device, bool watched) {
+Outcome run_script(Recorder& recorder, const std::string& code, const std::string& device, bool watched) {
   const Folder folder;
   recorder.session.watch_tape(watched);
   recorder.session.watch_statistics(watched);
@@ -60,24 +60,24 @@ end)"}};
         CAPTURE(device);
         CAPTURE(watched);
         Recorder recorder;
-        CHECK(run(recorder, kHead + code, device, watched) == Outcome::error);
+        CHECK(run_script(recorder, kHead + code, device, watched) == Outcome::error);
         CHECK(recorder.error().find("index_select: index 50 at position 2 is out of range") !=
               std::string::npos);
-        CHECK(run(recorder, "print 'next'", device, watched) == Outcome::ok);
+        CHECK(run_script(recorder, "print 'next'", device, watched) == Outcome::ok);
         CHECK(recorder.output() == "next\n");
       }
 }
 
 TEST_CASE("a script that catches the fault of a call goes on, whoever reads what came of it") {
   Recorder recorder;
-  CHECK(run(recorder, kHead + R"(for step in lg.run.steps(3) do
+  CHECK(run_script(recorder, kHead + R"(for step in lg.run.steps(3) do
   local loss = w:index_select(1, ids):sum()
   assert(not pcall(loss.item, loss))
   w.grad = nil
   w:sum():backward()
   assert(w.grad:sum():item() == 40)
 end)",
-            "vulkan", false) == Outcome::ok);
+                   "vulkan", false) == Outcome::ok);
   CHECK(recorder.error() == "");
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a backward pass may begin at a complex number") {
   y:backward(lg.ones_like(y:detach()))
 end
 print "done")";
-  CHECK(run(recorder, kHead + code, "vulkan", true) == Outcome::ok);
+  CHECK(run_script(recorder, kHead + code, "vulkan", true) == Outcome::ok);
   CHECK(recorder.output() == "done\n");
 }
 

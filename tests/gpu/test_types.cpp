@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/gpu/run_sample.h"
+#include "tests/support/message_of.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -13,7 +14,7 @@ constexpr DType kOrdered[] = {DType::boolean, DType::u8,   DType::i32, DType::i6
                               DType::f16,     DType::bf16, DType::f32};
 
 // Numbers of a type, many of them equal. i64 includes its extreme values.
-Tensor numbers(const Shape& shape, DType type, uint64_t stream) {
+Tensor repeated_numbers(const Shape& shape, DType type, uint64_t stream) {
   if (type == DType::boolean) return gt(random(shape, stream), Tensor::number(0.0));
   const Tensor x = to(floor(random(shape, stream, type == DType::u8 ? 0 : -90, 90)), type);
   return type == DType::i64 ? x * Tensor::number(int64_t(100000000000000001)) : x;
@@ -23,17 +24,6 @@ bool same(const Tensor& got, const Tensor& expected) {
   if (got.dtype() != expected.dtype() || !(got.shape() == expected.shape())) return false;
   return got.dtype() == DType::i64 ? got.to_vector<int64_t>() == expected.to_vector<int64_t>()
                                    : distance(got, expected) == 0;
-}
-
-// The message of the Error that f throws, or "".
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 // While it lives, an op that the device lacks is an error.
@@ -57,7 +47,7 @@ TEST_CASE("rows of every type and any length are sorted") {
   const Fallbacks fallbacks;
   for (const DType type : kOrdered)
     for (const int64_t n : {1, 3, 2048, 2049, 9000}) {
-      const Tensor x = numbers({2, n, 2}, type, 1), there = arrange(x, Arrangement::transposed);
+      const Tensor x = repeated_numbers({2, n, 2}, type, 1), there = arrange(x, Arrangement::transposed);
       for (const bool descending : {false, true}) {
         const auto expected = sort(x, 1, descending), got = sort(there, 1, descending);
         CHECK_MESSAGE(same(got.first, expected.first), n << " of " << type);
@@ -87,7 +77,7 @@ TEST_CASE("argmax and argmin of every type, and cumsum of integers") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const DType type : kOrdered) {
-    const Tensor x = numbers({7, 90, 5}, type, 1);
+    const Tensor x = repeated_numbers({7, 90, 5}, type, 1);
     for (const Arrangement arrangement :
          {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
       const Tensor there = arrange(x, arrangement);
@@ -112,7 +102,8 @@ TEST_CASE("products of integers wrap around as on the CPU") {
   const Fallbacks fallbacks;
   for (const DType type : kIntegers)
     for (const Factors& c : all_factors()) {
-      const Tensor a = numbers(c.a, type, 1), b = numbers(c.b, type, 2), expected = matmul(a, b);
+      const Tensor a = repeated_numbers(c.a, type, 1), b = repeated_numbers(c.b, type, 2),
+                   expected = matmul(a, b);
       for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed})
         for (const Arrangement right : {Arrangement::contiguous, Arrangement::sliced})
           CHECK_MESSAGE(same(matmul(arrange(a, left), arrange(b, right)), expected),

@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct stat status_of(const std::string& path) {
+struct stat file_status(const std::string& path) {
   struct stat status {};
   REQUIRE(::lstat(path.c_str(), &status) == 0);
   return status;
 }
 
-unsigned mode_of(const std::string& path) { return status_of(path).st_mode & 07777; }
+unsigned mode_of(const std::string& path) { return file_status(path).st_mode & 07777; }
 
 // Runs a test in a process of another user. Returns the test's result, "" if it passed. Root may write
 // everywhere.
@@ -85,14 +85,14 @@ TEST_CASE("the owner and the group of a file stay, and new files have the group 
   REQUIRE(::chown(file.c_str(), 1234, 2345) == 0);
   REQUIRE(::chmod(file.c_str(), 02750) == 0);
   write_file(file, "new");
-  CHECK(status_of(file).st_uid == 1234);
-  CHECK(status_of(file).st_gid == 2345);
+  CHECK(file_status(file).st_uid == 1234);
+  CHECK(file_status(file).st_gid == 2345);
   CHECK(mode_of(file) == 02750);
   fs::create_directory(folder.file("shared"));
   REQUIRE(::chown(folder.file("shared").c_str(), 0, 3456) == 0);
   REQUIRE(::chmod(folder.file("shared").c_str(), 02775) == 0);
   write_file(folder.file("shared/new"), "1");
-  CHECK(status_of(folder.file("shared/new")).st_gid == 3456);
+  CHECK(file_status(folder.file("shared/new")).st_gid == 3456);
 }
 
 TEST_CASE("links are followed, and stay") {
@@ -132,18 +132,18 @@ TEST_CASE("all names of a file with hard links have what was written") {
   const Folder folder;
   const std::string one = folder.with("one", std::string(100, 'x'));
   fs::create_hard_link(one, folder.file("two"));
-  const auto inode = status_of(one).st_ino;
+  const auto inode = file_status(one).st_ino;
   for (const std::string& content : {std::string(3'000'000, 'y'), std::string("short"), std::string()}) {
     write_file(folder.file("two"), content);
     CHECK(read_file(one) == content);
-    CHECK(status_of(one).st_ino == inode);
-    CHECK(status_of(folder.file("two")).st_ino == inode);
+    CHECK(file_status(one).st_ino == inode);
+    CHECK(file_status(folder.file("two")).st_ino == inode);
   }
   CHECK(folder.count() == 2);
   // part_from_links() gives one of the names a file of its own.
   write_file(one, "both");
   AtomicFile::part_from_links(folder.file("two"));
-  CHECK(status_of(one).st_nlink == 1);
+  CHECK(file_status(one).st_nlink == 1);
   write_file(folder.file("two"), "own");
   CHECK(read_file(one) == "both");
 }
@@ -158,7 +158,7 @@ TEST_CASE("a pipe, a device and the streams of the process are written through")
   write_file(pipe, content);
   reader.join();
   CHECK(got == content);
-  CHECK(S_ISFIFO(status_of(pipe).st_mode));
+  CHECK(S_ISFIFO(file_status(pipe).st_mode));
   // An archive is written to a pipe when it is complete.
   std::thread unpacker([&] { got = read_file(pipe); });
   save_npz(pipe, {{"x", ones({2})}});
@@ -166,12 +166,12 @@ TEST_CASE("a pipe, a device and the streams of the process are written through")
   CHECK(load_npz(folder.with("x.npz", got))[0].second.to_vector<float>() == std::vector<float>{1, 1});
 
   for (const char* device : {"/dev/null", "/dev/zero"}) {
-    const auto inode = status_of(device).st_ino;
+    const auto inode = file_status(device).st_ino;
     write_file(device, content);
-    CHECK(status_of(device).st_ino == inode);
+    CHECK(file_status(device).st_ino == inode);
   }
   CHECK(refusal([] { write_file("/dev/full", "x"); }) == "/dev/full: cannot write: No space left on device");
-  CHECK(S_ISCHR(status_of("/dev/full").st_mode));
+  CHECK(S_ISCHR(file_status("/dev/full").st_mode));
 
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
@@ -198,7 +198,7 @@ TEST_CASE("a pipe, a device and the streams of the process are written through")
   std::copy(name.begin(), name.end(), address.sun_path);
   REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
   CHECK(refusal([&] { write_file(name, "x"); }) == "socket: cannot write: No such device or address");
-  CHECK(S_ISSOCK(status_of(name).st_mode));
+  CHECK(S_ISSOCK(file_status(name).st_mode));
   ::close(listener);
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("a file in a folder that is not writable is written, and one that is n
   if (::geteuid() == 0) {
     CHECK(as_nobody([&] { return write_file(open, "newer"), ""; }) == "");
     CHECK(read_file(open) == "newer");
-    CHECK(status_of(open).st_uid == 0);
+    CHECK(file_status(open).st_uid == 0);
     CHECK(folder.count() == 2);
   }
 }

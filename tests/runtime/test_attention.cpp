@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-Tensor draw(const Shape& shape, DType dtype = DType::f64) {
+Tensor normal_numbers(const Shape& shape, DType dtype = DType::f64) {
   const NoGrad off;
   return to(randn(shape, DType::f64, cpu_device()), dtype);
 }
@@ -38,8 +38,8 @@ TEST_CASE("tiled attention equals attention with all scores, for lengths around 
   for (const int64_t n : {1, 31, 32, 33, 63, 64, 65, 129, 200})
     for (const int64_t features : {1, 8, 16, 33, 64}) {
       TensorList inputs;
-      for (int i = 0; i < 3; ++i) inputs.push_back(draw({2, n, features}).requires_grad_());
-      const Tensor g = draw({2, n, features});
+      for (int i = 0; i < 3; ++i) inputs.push_back(normal_numbers({2, n, features}).requires_grad_());
+      const Tensor g = normal_numbers({2, n, features});
       AttentionOptions options;
       options.is_causal = true;
       const Tensor fused = scaled_dot_product_attention(inputs[0], inputs[1], inputs[2], options);
@@ -52,8 +52,8 @@ TEST_CASE("tiled attention equals attention with all scores, for lengths around 
 }
 
 TEST_CASE("a query whose keys are all masked gives zeros and no gradient") {
-  const Tensor q = draw({3, 4}).requires_grad_(), k = draw({5, 4}).requires_grad_(),
-               v = draw({5, 2}).requires_grad_();
+  const Tensor q = normal_numbers({3, 4}).requires_grad_(), k = normal_numbers({5, 4}).requires_grad_(),
+               v = normal_numbers({5, 2}).requires_grad_();
   AttentionOptions options;
   options.attn_mask =
       gt(Tensor::from<double>(std::vector<double>{1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}, {3, 5}),
@@ -63,22 +63,22 @@ TEST_CASE("a query whose keys are all masked gives zeros and no gradient") {
   CHECK(values[2] == 0);
   CHECK(values[3] == 0);
   CHECK(furthest(select(y, 0, 2), select(v, 0, 2)) < 1e-15);  // its only unmasked key
-  const TensorList found = grad({y}, {q, k, v}, {draw({3, 2})});
+  const TensorList found = grad({y}, {q, k, v}, {normal_numbers({3, 2})});
   for (const Tensor& g : found) CHECK(all(isfinite(g)).item() == 1);
   CHECK(max(abs(select(found[0], 0, 1))).item() == 0);
   CHECK(max(abs(select(found[1], 0, 3))).item() == 0);
 
-  const Tensor none = scaled_dot_product_attention(q, draw({0, 4}), draw({0, 2}));
+  const Tensor none = scaled_dot_product_attention(q, normal_numbers({0, 4}), normal_numbers({0, 2}));
   CHECK(none.shape() == Shape{3, 2});
   CHECK(max(abs(none)).item() == 0);
 }
 
 TEST_CASE("a NaN in a key or value reaches only the queries that attend to it") {
-  Tensor k = draw({70, 4}, DType::f32);
+  Tensor k = normal_numbers({70, 4}, DType::f32);
   k.data<float>()[66 * 4] = NAN;
   AttentionOptions options;
   options.is_causal = true;
-  const Tensor x = draw({70, 4}, DType::f32);
+  const Tensor x = normal_numbers({70, 4}, DType::f32);
   const Tensor bad = isnan(scaled_dot_product_attention(x, k, x, options));
   CHECK(any(narrow(bad, 0, 0, 66)).item() == 0);
   CHECK(all(narrow(bad, 0, 66, 4)).item() == 1);
@@ -89,8 +89,9 @@ TEST_CASE("the hidden record of attention returns the log-sum-exp, which is diff
   REQUIRE(op);
   for (const bool inner : {false, true}) {
     const Values params{true, 0.5, 2.0, inner};
-    const TensorList inputs{draw({2, 5, 3}).requires_grad_(), draw({2, 5, 3}).requires_grad_(),
-                            draw({2, 5, 2}).requires_grad_(), draw({5, 5}).requires_grad_()};
+    const TensorList inputs{
+        normal_numbers({2, 5, 3}).requires_grad_(), normal_numbers({2, 5, 3}).requires_grad_(),
+        normal_numbers({2, 5, 2}).requires_grad_(), normal_numbers({5, 5}).requires_grad_()};
     const auto f = [&](const TensorList& x) {
       const Operands out = apply(*op, x, params);
       return TensorList(out.begin(), out.end());
@@ -123,19 +124,19 @@ TEST_CASE("dropout in attention drops the given share, keeps the mean, and diffe
 }
 
 TEST_CASE("heads interleaved within rows give the same numbers and keep their layout") {
-  const Tensor q = draw({2, 9, 3, 4}, DType::f32).requires_grad_();
+  const Tensor q = normal_numbers({2, 9, 3, 4}, DType::f32).requires_grad_();
   const auto heads = [](const Tensor& x) { return transpose(x, 1, 2); };
   const Tensor inner = scaled_dot_product_attention(heads(q), heads(q), heads(q));
   const Tensor dense = contiguous(heads(q)), outer = scaled_dot_product_attention(dense, dense, dense);
   CHECK(transpose(inner, 1, 2).is_contiguous());
   CHECK(furthest(inner, outer) == 0);
-  const Tensor g = draw({2, 3, 9, 4}, DType::f32);
+  const Tensor g = normal_numbers({2, 3, 9, 4}, DType::f32);
   CHECK(furthest(grad({inner}, {q}, {g})[0], grad({outer}, {q}, {g})[0]) < 1e-6);
 }
 
 TEST_CASE("attention stores no matrix of scores") {
   const int64_t n = 2048;
-  const Tensor x = draw({2, n, 16}, DType::f32).requires_grad_();
+  const Tensor x = normal_numbers({2, n, 16}, DType::f32).requires_grad_();
   const tests::Peak peak;
   AttentionOptions options;
   options.is_causal = true;
@@ -146,7 +147,7 @@ TEST_CASE("attention stores no matrix of scores") {
 
 TEST_CASE("attention gives the same gradients for any number of threads") {
   context().generator.seed(9);
-  const Tensor x = draw({3, 300, 20}, DType::f32).requires_grad_();
+  const Tensor x = normal_numbers({3, 300, 20}, DType::f32).requires_grad_();
   const int threads = thread_count();
   std::vector<Tensor> results;
   for (const int count : {1, 2, 5}) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace tests;
 
-struct ConvCase {
+struct Bf16ConvCase {
   Shape x, weight;  // of a transposed convolution [in, out / groups, ...]
   Dims stride, padding, dilation;
   int64_t groups;
@@ -22,7 +22,7 @@ struct ConvCase {
 };
 
 // The shapes fill the tiles in both directions, so that every product runs on the kernel.
-const ConvCase kCases[] = {
+const Bf16ConvCase kCases[] = {
     {{2, 33, 70}, {40, 33, 3}, {1}, {1}, {1}, 1},
     {{2, 32, 9, 11}, {35, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
     {{1, 32, 12, 10}, {33, 32, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 1},
@@ -36,7 +36,7 @@ const ConvCase kCases[] = {
     {{2, 36, 7, 6}, {36, 33, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 1, true},
 };
 
-Tensor convolve(const ConvCase& c, const Tensor& x, const Tensor& w, const Tensor& bias) {
+Tensor convolve_case(const Bf16ConvCase& c, const Tensor& x, const Tensor& w, const Tensor& bias) {
   switch (c.x.size()) {
     case 3:
       return conv1d(x, w, bias, c.stride, c.padding, c.dilation, c.groups);
@@ -48,9 +48,9 @@ Tensor convolve(const ConvCase& c, const Tensor& x, const Tensor& w, const Tenso
 }
 
 // The result and the gradients of x, weight and bias.
-TensorList all_of(const ConvCase& c, Tensor x, Tensor w, Tensor bias, const Tensor& g) {
+TensorList all_of(const Bf16ConvCase& c, Tensor x, Tensor w, Tensor bias, const Tensor& g) {
   x = clone(x).requires_grad_(), w = clone(w).requires_grad_(), bias = clone(bias).requires_grad_();
-  const Tensor y = convolve(c, x, w, bias);
+  const Tensor y = convolve_case(c, x, w, bias);
   TensorList results = grad({y}, {x, w, bias}, {g});
   results.push_back(y.detach());
   return results;
@@ -58,11 +58,11 @@ TensorList all_of(const ConvCase& c, Tensor x, Tensor w, Tensor bias, const Tens
 
 TEST_CASE("bf16 convolutions and their gradients are f32 sums, rounded once") {
   for (const Bf16Kernel* kernel : kernels())
-    for (const ConvCase& c : kCases) {
+    for (const Bf16ConvCase& c : kCases) {
       INFO(std::string(kernel->name), " ", text(c.x), " ", text(c.weight));
       const Tensor x = draw(c.x, 1), w = draw(c.weight, 2),
                    bias = draw({c.transposed ? c.weight[1] : c.weight[0]}, 3);
-      const Tensor g = draw(convolve(c, x, w, bias).shape(), 4);
+      const Tensor g = draw(convolve_case(c, x, w, bias).shape(), 4);
       const TensorList exact = all_of(c, x, w, bias, g), sizes = all_of(c, abs(x), abs(w), abs(bias), abs(g));
       const UseKernel use(kernel);
       const int before = plain_calls;
@@ -80,7 +80,7 @@ TEST_CASE("bf16 convolutions have the same bits with any number of threads") {
   for (const Bf16Kernel* kernel : kernels()) {
     const UseKernel use(kernel);
     INFO(std::string(kernel->name));
-    const ConvCase& c = kCases[1];
+    const Bf16ConvCase& c = kCases[1];
     const Tensor x = narrow_of(draw(c.x, 1)), w = narrow_of(draw(c.weight, 2)),
                  bias = narrow_of(draw({35}, 3));
     const Tensor g = narrow_of(draw({2, 35, 9, 11}, 4));

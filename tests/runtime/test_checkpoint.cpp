@@ -7,12 +7,11 @@
 #include "runtime/tape/checkpoint.h"
 #include "runtime/tape/custom.h"
 #include "runtime/tape/gradcheck.h"
+#include "tests/runtime/values.h"
 #include "tests/support/peak.h"
 
 namespace lunagrad::tests {
 namespace {
-
-using List = std::vector<double>;
 
 struct Stack {
   TensorList up, down;

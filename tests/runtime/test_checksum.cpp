@@ -31,7 +31,7 @@ NamedTensors sample() {
           {"mask", Tensor::from_bytes(flags, 3, {3}, DType::boolean)}};
 }
 
-bool same(const Safetensors& a, const Safetensors& b) {
+bool same_tensors(const Safetensors& a, const Safetensors& b) {
   if (a.metadata != b.metadata || a.tensors.size() != b.tensors.size()) return false;
   for (size_t i = 0; i < a.tensors.size(); ++i) {
     const auto& [name, x] = a.tensors[i];
@@ -94,7 +94,7 @@ TEST_CASE("a damaged safetensors file gives what was saved, or an error that nam
     Safetensors got;
     const std::string why = refusal([&] { got = load_safetensors(folder.file("x")); });
     if (why.empty()) {
-      silent += !same(got, saved);
+      silent += !same_tensors(got, saved);
     } else {
       CHECK(why.starts_with("x: "));
       named += why.find("is damaged: its checksum") != why.npos;

@@ -11,20 +11,19 @@
 #include "runtime/tape/grad_store.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
 
 namespace lunagrad::tests {
 namespace {
 
 using C = std::complex<double>;
 using L = std::complex<long double>;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Tensor tensor(const std::vector<C>& values, DType dtype = DType::c128) {
   return to(Tensor::from<C>(std::span<const C>(values), {int64_t(values.size())}), dtype);
 }
-std::vector<C> list(const Tensor& x) { return to(x, DType::c128).to_vector<C>(); }
-C only(const Tensor& x) { return list(x).at(0); }
+std::vector<C> complex_values(const Tensor& x) { return to(x, DType::c128).to_vector<C>(); }
+C only(const Tensor& x) { return complex_values(x).at(0); }
 
 std::vector<C> random_numbers(size_t n, double size) {
   std::vector<C> values;
@@ -42,7 +41,7 @@ TEST_CASE("complex functions agree with the standard library") {
   const auto check = [&](const char* name, Tensor (*ours)(const Tensor&), Function theirs) {
     for (const DType dtype : {DType::c128, DType::c64}) {
       const Tensor x = tensor(values, dtype);
-      const std::vector<C> in = list(x), got = list(ours(x));
+      const std::vector<C> in = complex_values(x), got = complex_values(ours(x));
       for (size_t i = 0; i < in.size(); ++i) {
         const C expected = theirs(in[i]);
         const double bound = (dtype == DType::c128 ? 4e-15 : 3e-6) * (1 + std::abs(expected));
@@ -68,8 +67,8 @@ TEST_CASE("complex functions agree with the standard library") {
   for (const DType dtype : {DType::c128, DType::c64}) {
     const double bound = dtype == DType::c128 ? 1e-14 : 1e-5;
     const Tensor x = tensor(values, dtype);
-    const std::vector<C> in = list(x), tangent = list(tan(x)), hyperbolic = list(tanh(x)),
-                         logistic = list(sigmoid(x));
+    const std::vector<C> in = complex_values(x), tangent = complex_values(tan(x)),
+                         hyperbolic = complex_values(tanh(x)), logistic = complex_values(sigmoid(x));
     for (size_t i = 0; i < in.size(); ++i) {  // errors grow near the poles
       const C t = std::tan(in[i]), h = std::tanh(in[i]), s = 1.0 / (1.0 + std::exp(-in[i]));
       CHECK(std::abs(tangent[i] - t) <= bound * (1 + std::norm(t)));
@@ -100,7 +99,7 @@ TEST_CASE(
 }
 
 // Error relative to the magnitude.
-double error_of(C got, L expected) {
+double relative_error(C got, L expected) {
   return double(std::abs(L(got) - expected) /
                 std::max(std::abs(expected), std::numeric_limits<long double>::min()));
 }
@@ -112,24 +111,25 @@ TEST_CASE("quotients, absolute values, roots and logarithms overflow or underflo
   for (const C& z : {C(1e300, 1e-300), C(1e-300, 1e300), C(-1e308, 1e308), C(3e-320, 1e-320), C(0, 1e-310)})
     values.push_back(z);
   const Tensor x = tensor(values);
-  const std::vector<C> sizes = list(to(abs(x), DType::c128)), roots = list(sqrt(x)), logs = list(log(x));
+  const std::vector<C> sizes = complex_values(to(abs(x), DType::c128)), roots = complex_values(sqrt(x)),
+                       logs = complex_values(log(x));
   for (size_t i = 0; i < values.size(); ++i) {
     const double loose = std::abs(values[i].real()) + std::abs(values[i].imag()) < 1e-300 ? 1e-2 : 4e-16;
-    CHECK(error_of(sizes[i], std::abs(L(values[i]))) < loose);
-    CHECK(error_of(roots[i], std::sqrt(L(values[i]))) < 1e-15);
-    CHECK(error_of(logs[i], std::log(L(values[i]))) < 2e-15);
+    CHECK(relative_error(sizes[i], std::abs(L(values[i]))) < loose);
+    CHECK(relative_error(roots[i], std::sqrt(L(values[i]))) < 1e-15);
+    CHECK(relative_error(logs[i], std::log(L(values[i]))) < 2e-15);
   }
   for (const C& divisor : values) {
-    const std::vector<C> quotients = list(x / tensor({divisor}));
+    const std::vector<C> quotients = complex_values(x / tensor({divisor}));
     for (size_t i = 0; i < values.size(); ++i) {
       const L expected = L(values[i]) / L(divisor);
       if (std::abs(expected) > 1e307L || std::abs(expected) < 1e-290L) continue;
-      REQUIRE_MESSAGE(error_of(quotients[i], expected) < 2e-15, values[i].real(), " + ", values[i].imag(),
-                      "i over ", divisor.real(), " + ", divisor.imag(), "i");
+      REQUIRE_MESSAGE(relative_error(quotients[i], expected) < 2e-15, values[i].real(), " + ",
+                      values[i].imag(), "i over ", divisor.real(), " + ", divisor.imag(), "i");
     }
   }
   const Tensor wide = tensor({{3e38, 3e38}, {1e-38, 1e-38}, {1e30, 1e30}}, DType::c64);
-  const std::vector<C> one = list(wide / wide);
+  const std::vector<C> one = complex_values(wide / wide);
   for (const C& z : one) CHECK(std::abs(z - 1.0) < 1e-6);
   CHECK(abs(wide).to_vector<double>()[1] == doctest::Approx(std::sqrt(2.0) * 1e-38).epsilon(1e-6));
   CHECK(abs(wide).to_vector<double>()[2] == doctest::Approx(std::sqrt(2.0) * 1e30).epsilon(1e-6));
@@ -141,36 +141,36 @@ TEST_CASE("quotients, absolute values, roots and logarithms overflow or underflo
         doctest::Approx(std::exp(C(709.9, 1.5707963)).real()));
 }
 
-bool same(double a, double b) {
+bool same_value(double a, double b) {
   return std::isnan(b) ? std::isnan(a) : a == b && std::signbit(a) == std::signbit(b);
 }
-bool same(C a, C b) { return same(a.real(), b.real()) && same(a.imag(), b.imag()); }
+bool same_value(C a, C b) { return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag()); }
 
 TEST_CASE("branch cuts, signed zeros, infinities and NaN follow C99") {
   for (const DType dtype : {DType::c128, DType::c64}) {
     const auto at = [&](Tensor (*f)(const Tensor&), C z) { return only(f(tensor({z}, dtype))); };
     for (const double side : {0.0, -0.0}) {
-      CHECK(same(at(sqrt, {-4, side}), {0, std::copysign(2.0, side)}));
-      CHECK(same(at(sqrt, {0, side}), {0, side}));
-      CHECK(same(at(sqrt, {4, side}), {2, side}));
+      CHECK(same_value(at(sqrt, {-4, side}), {0, std::copysign(2.0, side)}));
+      CHECK(same_value(at(sqrt, {0, side}), {0, side}));
+      CHECK(same_value(at(sqrt, {4, side}), {2, side}));
       CHECK(at(log, {-1, side}).imag() == doctest::Approx(std::copysign(M_PI, side)));
-      CHECK(same(at(log, {1, side}), {0, side}));
+      CHECK(same_value(at(log, {1, side}), {0, side}));
       CHECK(only(angle(tensor({{-1, side}}, dtype))).real() == doctest::Approx(std::copysign(M_PI, side)));
-      CHECK(same(at(exp, {0, side}), {1, side}));
-      CHECK(same(at(sin, {0, side}), {0, side}));
+      CHECK(same_value(at(exp, {0, side}), {1, side}));
+      CHECK(same_value(at(sin, {0, side}), {0, side}));
     }
     CHECK(at(log, {0, 0}).real() == -kInf);
-    CHECK(same(at(sqrt, {1, kInf}), {kInf, kInf}));
-    CHECK(same(at(sqrt, {kNan, -kInf}), {kInf, -kInf}));
-    CHECK(same(at(sqrt, {-kInf, 1}), {0, kInf}));
-    CHECK(same(at(exp, {-kInf, kNan}), {0, 0}));
-    CHECK(same(at(exp, {kInf, 0}), {kInf, 0}));
-    CHECK(only(abs(tensor({{kNan, -kInf}}, dtype))).real() == kInf);
-    CHECK(std::isnan(only(abs(tensor({{kNan, 1}}, dtype))).real()));
+    CHECK(same_value(at(sqrt, {1, kInf}), {kInf, kInf}));
+    CHECK(same_value(at(sqrt, {kNaN, -kInf}), {kInf, -kInf}));
+    CHECK(same_value(at(sqrt, {-kInf, 1}), {0, kInf}));
+    CHECK(same_value(at(exp, {-kInf, kNaN}), {0, 0}));
+    CHECK(same_value(at(exp, {kInf, 0}), {kInf, 0}));
+    CHECK(only(abs(tensor({{kNaN, -kInf}}, dtype))).real() == kInf);
+    CHECK(std::isnan(only(abs(tensor({{kNaN, 1}}, dtype))).real()));
     const Tensor one = tensor({{1, 1}}, dtype);
     CHECK(only(one / tensor({{kInf, -kInf}}, dtype)) == C(0, 0));
     CHECK(std::isinf(only(one / tensor({{0, 0}}, dtype)).real()));
-    CHECK(std::isnan(only(one / tensor({{kNan, 0}}, dtype)).real()));
+    CHECK(std::isnan(only(one / tensor({{kNaN, 0}}, dtype)).real()));
     CHECK(only(pow(tensor({{0, 0}}, dtype), tensor({{0, 0}}, dtype))) == C(1, 0));
     CHECK(only(pow(tensor({{0, 0}}, dtype), tensor({{2, 1}}, dtype))) == C(0, 0));
     CHECK(only(pow(tensor({{3, 1}}, dtype), tensor({{2, 0}}, dtype))) == C(8, 6));
@@ -187,13 +187,14 @@ TEST_CASE("complex numbers are copied, transposed and converted from every real 
         Tensor x = to(arange(0, double(numel(shape)), 1, DType::i32), DType(from));
         if (is_complex(DType(from))) x = x + x * tensor({{0, 0.5}}, DType(from));
         x = reshape(x, shape);
-        const std::vector<C> elements = list(x), turned = list(to(transpose(x, 0, 1), target));
+        const std::vector<C> elements = complex_values(x),
+                             turned = complex_values(to(transpose(x, 0, 1), target));
         for (int64_t i = 0; i < shape[0]; ++i)
           for (int64_t j = 0; j < shape[1]; ++j)
             REQUIRE(turned[size_t(j * shape[0] + i)] == elements[size_t(i * shape[1] + j)]);
         const Tensor y = zeros(shape, target);
         copy_(transpose(y, 0, 1), contiguous(transpose(x, 0, 1)));
-        CHECK(list(y) == elements);
+        CHECK(complex_values(y) == elements);
       }
   }
 }
@@ -229,11 +230,11 @@ TEST_CASE("real and imaginary parts are views") {
   const Tensor z = tensor({{1, 2}, {3, 4}, {5, 6}});
   fill_(imag(z), 7);
   copy_(select(view_as_real(z), 0, 1), Tensor::from<double>(std::vector<double>{-1, -2}, {2}));
-  CHECK(list(z) == std::vector<C>{{1, 7}, {-1, -2}, {5, 7}});
+  CHECK(complex_values(z) == std::vector<C>{{1, 7}, {-1, -2}, {5, 7}});
   CHECK(real(z).strides() == Strides{2});
   CHECK(view_as_complex(view_as_real(z)).storage_ref() == z.storage_ref());
   const Tensor pairs = reshape(arange(0, 12, 1, DType::f32), {2, 3, 2});
-  CHECK(list(view_as_complex(select(pairs, 0, 1))) == std::vector<C>{{6, 7}, {8, 9}, {10, 11}});
+  CHECK(complex_values(view_as_complex(select(pairs, 0, 1))) == std::vector<C>{{6, 7}, {8, 9}, {10, 11}});
   CHECK_THROWS_WITH(view_as_complex(transpose(ones({2, 2}), 0, 1)),
                     doctest::Contains("call contiguous() first"));
   CHECK_THROWS_WITH(view_as_complex(slice(ones({3}), 0, 1, 3)), doctest::Contains("offset 1"));
@@ -254,32 +255,32 @@ TEST_CASE("gradients of complex tensors are dL/dRe + i dL/dIm wherever users see
   Tensor z = tensor(values);
   z.requires_grad_();
   backward(sum(norm_sq(z)));
-  CHECK(list(z.grad()) == twice);
+  CHECK(complex_values(z.grad()) == twice);
   backward(sum(norm_sq(z)));
-  CHECK(list(z.grad()) == std::vector<C>{{4, 8}, {-12, 2}});
+  CHECK(complex_values(z.grad()) == std::vector<C>{{4, 8}, {-12, 2}});
 
   C seen;
   const Tensor y = z * 1.0;
   retain_grad(y);
   register_hook(y, [&](const Tensor& g) {
-    seen = list(g)[0];
+    seen = complex_values(g)[0];
     return g * 2.0;
   });
-  CHECK(list(grad({sum(norm_sq(y))}, {z})[0]) == std::vector<C>{{4, 8}, {-12, 2}});
+  CHECK(complex_values(grad({sum(norm_sq(y))}, {z})[0]) == std::vector<C>{{4, 8}, {-12, 2}});
   CHECK(seen == C(2, 4));
-  CHECK(list(y.grad())[0] == C(4, 8));
-  CHECK(list(gradients(sum(norm_sq(z))).get(z)) == twice);
+  CHECK(complex_values(y.grad())[0] == C(4, 8));
+  CHECK(complex_values(gradients(sum(norm_sq(z))).get(z)) == twice);
   // w = i z has dw/dz = i: a gradient u of w is conj(i) u of z.
   const Tensor i = tensor({{0, 1}});
-  CHECK(list(grad({z * i}, {z}, {tensor({{1, 0}, {0, 1}})})[0]) == std::vector<C>{{0, -1}, {1, 0}});
+  CHECK(complex_values(grad({z * i}, {z}, {tensor({{1, 0}, {0, 1}})})[0]) == std::vector<C>{{0, -1}, {1, 0}});
 
   const CustomOp doubled{custom_record("doubled"),
                          [](CustomContext&, const TensorList& in) { return TensorList{in[0] * 2.0}; },
                          [&](const CustomContext&, const TensorList& g) {
-                           seen = list(g[0])[0];
+                           seen = complex_values(g[0])[0];
                            return TensorList{g[0] * 2.0};
                          }};
-  CHECK(list(grad({sum(norm_sq(apply_custom(doubled, {z})[0]))}, {z})[0])[0] == C(8, 16));
+  CHECK(complex_values(grad({sum(norm_sq(apply_custom(doubled, {z})[0]))}, {z})[0])[0] == C(8, 16));
   CHECK(seen == C(4, 8));
   CHECK_THROWS_WITH(backward(sum(z)), doctest::Contains("needs a seed"));
   CHECK_THROWS_WITH(backward(sum(abs(z)), tensor({{1, 1}})), doctest::Contains("backward: the seed"));
@@ -314,9 +315,9 @@ TEST_CASE("sums of complex numbers accumulate in double precision for any layout
   CHECK(std::abs(only(sum(z)) - expected) < 1e-7 * std::abs(expected));
   CHECK(std::abs(only(mean(z)) - C(0.1, -0.2)) < 1e-7);
   const Tensor wide = to(expand(unsqueeze(z, 1), {n, 3}), DType::c128);
-  for (const C& total : list(sum(contiguous(wide), {0})))
+  for (const C& total : complex_values(sum(contiguous(wide), {0})))
     CHECK(std::abs(total - expected) < 1e-9 * std::abs(expected));
-  for (const C& total : list(sum(transpose(contiguous(wide), 0, 1), {1})))
+  for (const C& total : complex_values(sum(transpose(contiguous(wide), 0, 1), {1})))
     CHECK(std::abs(total - expected) < 1e-9 * std::abs(expected));
 }
 

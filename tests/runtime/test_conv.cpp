@@ -97,7 +97,7 @@ Sums plain_loops(const ConvGeometry& g, const std::vector<T>& x, const std::vect
 }
 
 template <class T>
-double largest_error(const std::vector<T>& got, const std::vector<double>& expected) {
+double largest_difference(const std::vector<T>& got, const std::vector<double>& expected) {
   double error = 0, largest = 1;
   for (size_t i = 0; i < got.size(); ++i) {
     const double difference = std::abs(double(got[i]) - expected[i]);
@@ -121,9 +121,9 @@ void check_geometry(const ConvGeometry& g, Draws& draw, double tolerance) {
   const std::string where = "in " + std::to_string(g.in[1]) + " x " + std::to_string(g.in[2]) + ", kernel " +
                             std::to_string(g.kernel[1]) + " x " + std::to_string(g.kernel[2]) + ", stride " +
                             std::to_string(g.stride[1]) + " x " + std::to_string(g.stride[2]);
-  CHECK_MESSAGE(largest_error(y, expected.y) < tolerance, "y, " << where);
-  CHECK_MESSAGE(largest_error(dx, expected.dx) < tolerance, "dx, " << where);
-  CHECK_MESSAGE(largest_error(dweight, expected.dweight) < tolerance, "dweight, " << where);
+  CHECK_MESSAGE(largest_difference(y, expected.y) < tolerance, "y, " << where);
+  CHECK_MESSAGE(largest_difference(dx, expected.dx) < tolerance, "dx, " << where);
+  CHECK_MESSAGE(largest_difference(dweight, expected.dweight) < tolerance, "dweight, " << where);
 }
 
 }  // namespace

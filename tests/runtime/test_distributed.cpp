@@ -31,7 +31,7 @@ std::vector<T> reduced(Ranks reduction, const std::vector<std::vector<T>>& parts
   return out;
 }
 
-Tensor leaf(double value) {
+Tensor scalar_leaf(double value) {
   Tensor x = Tensor::from<double>(std::vector<double>{value}, {1});
   return x.requires_grad_();
 }
@@ -147,14 +147,14 @@ TEST_CASE("a reduction of several tensors takes the memory of those that only on
   const TensorList all = dist::all_gather({kept, sums[1]}, {{3}, {2}}, "two tensors").wait_list();
   CHECK(all[1].to_vector<float>() == std::vector<float>{4, 5, 6, 7});
   CHECK(message_of([&] {
-          dist::all_gather({kept, leaf(1)}, {{3}, {1}}, "");
+          dist::all_gather({kept, scalar_leaf(1)}, {{3}, {1}}, "");
         }) == "all_gather: tensors of several dtypes or devices; make a call for each");
   CHECK(message_of([&] { dist::send(kept, 1); }) == "send: there is no rank 1 among 1 (they count from 0)");
   CHECK(message_of([&] { dist::receive(0); }) == "receive: rank 0 is this rank; take another one");
 }
 
 TEST_CASE("a leaf that someone waits for is visited after its last use, and the pass tells its end") {
-  const Tensor first = leaf(2), second = leaf(3), third = leaf(5);
+  const Tensor first = scalar_leaf(2), second = scalar_leaf(3), third = scalar_leaf(5);
   std::vector<std::string> told;
   const auto log = [&](const char* name, const Tensor& x) {
     return after_accumulation(
@@ -187,7 +187,7 @@ TEST_CASE("a leaf that someone waits for is visited after its last use, and the 
 }
 
 TEST_CASE("a leaf that is used several times is told once, with the whole gradient") {
-  const Tensor x = leaf(3);
+  const Tensor x = scalar_leaf(3);
   int told = 0;
   after_accumulation(x, [&] {
     ++told;
@@ -200,7 +200,7 @@ TEST_CASE("a leaf that is used several times is told once, with the whole gradie
 TEST_CASE("outside of a pass there is no end to wait for, and a failed pass tells none") {
   CHECK(backward_pass_number() == 0);
   CHECK(message_of([] { at_end_of_backward([] {}); }) == "backward: no pass is running");
-  const Tensor x = leaf(2);
+  const Tensor x = scalar_leaf(2);
   Tensor h = mul(x, x);
   bool told = false;
   register_hook(h, [&](const Tensor&) -> Tensor {

@@ -15,14 +15,11 @@
 #include "runtime/ops/elementwise/cpu/copy.h"
 #include "runtime/ops/elementwise/cpu/elementwise_kernels.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
 #include "tests/support/message_of.h"
 
 namespace lunagrad::tests {
 namespace {
-
-using List = std::vector<double>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Tensor f32(const List& values) {
   return to(Tensor::from<double>(values, {int64_t(values.size())}), DType::f32);
@@ -33,7 +30,6 @@ Tensor i64(const std::vector<int64_t>& values) {
 Tensor of_type(const List& values, DType type) {
   return to(Tensor::from<double>(values, {int64_t(values.size())}), type);
 }
-List values(const Tensor& x) { return x.to_vector<double>(); }
 
 // Equal, where NaN equals NaN.
 bool alike(const List& a, const List& b) {
@@ -244,7 +240,7 @@ struct RowSamples {
 // Computes a row's value or gradient for the first `count` samples and returns the largest error against the
 // reference, relative to the magnitudes involved. Checks that the element after the last does not change.
 template <class T>
-double largest_error(ElementwiseUse use, const RowSamples& samples, int64_t count, int repeated) {
+double largest_row_error(ElementwiseUse use, const RowSamples& samples, int64_t count, int repeated) {
   const RowTraits& traits = row_traits(use.row);
   const bool gradient = use.gradient >= 0;
   std::vector<T> in[5];
@@ -297,8 +293,8 @@ TEST_CASE("every kernel agrees with the reference for every length, repeated ope
             // A repeated operand changes y: skip the gradients that read it.
             if (gradient >= 0 && repeated > 0 && traits.reads[size_t(gradient)].outputs) continue;
             const ElementwiseUse use{row, gradient};
-            const double f32_error = largest_error<float>(use, samples, count, repeated);
-            const double f64_error = largest_error<double>(use, samples, count, repeated);
+            const double f32_error = largest_row_error<float>(use, samples, count, repeated);
+            const double f64_error = largest_row_error<double>(use, samples, count, repeated);
             if (f32_error < 4e-6 && f64_error < 1e-14) continue;
             CAPTURE(traits.name);
             CAPTURE(gradient);

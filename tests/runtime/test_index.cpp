@@ -5,14 +5,13 @@
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
 
 using namespace lunagrad;
 
 namespace {
 
-Tensor ids(const std::vector<int64_t>& values, const Shape& shape) {
-  return Tensor::from<int64_t>(values, shape);
-}
+using lunagrad::tests::ids;
 
 double at(const std::vector<double>& values, const Shape& shape, const Dims& position) {
   int64_t i = 0;

@@ -8,10 +8,11 @@
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
 #include "tests/samples/samples.h"
 
 using namespace lunagrad;
-using lunagrad::tests::complete;
+using lunagrad::tests::complete, lunagrad::tests::ids;
 
 namespace {
 
@@ -42,10 +43,6 @@ Reference reference(const Tensor& input, const std::vector<int64_t>& labels,
     result.weight += weight[size_t(labels[size_t(i)])];
   }
   return result;
-}
-
-Tensor ids(const std::vector<int64_t>& labels) {
-  return Tensor::from<int64_t>(labels, {int64_t(labels.size())});
 }
 
 }  // namespace

@@ -192,3 +192,5 @@ TEST_CASE("functions of two variables are within their error bounds on every SIM
   FUNCTION(atan2, -5, 5, 2, 2, atan2(x, y))
   FUNCTION(fmod, -5, 5, 0, 0, fmod(x, y))
 }
+
+#undef FUNCTION

@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-Tensor values(const std::vector<double>& list, const Shape& shape, DType dtype = DType::f32) {
+Tensor tensor_of(const std::vector<double>& list, const Shape& shape, DType dtype = DType::f32) {
   const NoGrad off;
   return to(Tensor::from<double>(list, shape), dtype);
 }
@@ -18,7 +18,7 @@ TEST_CASE("batch_norm updates the running statistics with the mean and the unbia
   // Channel 1 is 1, 3, 5, 7 (mean 4, variance 20 / 3), channel 2 is 10 everywhere.
   const std::vector<double> elements{1, 3, 10, 10, 5, 7, 10, 10};
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-    const Tensor x = values(elements, {2, 2, 2}, dtype);
+    const Tensor x = tensor_of(elements, {2, 2, 2}, dtype);
     const Tensor mean = zeros({2}), var = ones({2});
     const Tensor y = batch_norm(x, mean, var, {}, {}, true, 0.1, 0);
     CHECK(y.dtype() == dtype);
@@ -32,16 +32,16 @@ TEST_CASE("batch_norm updates the running statistics with the mean and the unbia
 }
 
 TEST_CASE("f16 statistics of batch_norm are kept in f32") {
-  const Tensor mean = values({1000}, {1}), var = values({1}, {1});
-  const Tensor x = values({1000.5, 1001, 1000, 1000.5}, {4, 1}, DType::f16);
+  const Tensor mean = tensor_of({1000}, {1}), var = tensor_of({1}, {1});
+  const Tensor x = tensor_of({1000.5, 1001, 1000, 1000.5}, {4, 1}, DType::f16);
   batch_norm(x, mean, var, {}, {}, true, 0.001);
   CHECK(mean.item() == doctest::Approx(1000.0005).epsilon(1e-7));  // one ULP of f16 is 0.5 there
 }
 
 TEST_CASE("evaluation uses the running statistics and does not change them") {
-  const Tensor mean = values({2, 0}, {2}), var = values({4, 1}, {2});
-  const Tensor y = batch_norm(values({4, 1, 0, -1}, {2, 2}), mean, var, values({3, 1}, {2}),
-                              values({1, 0}, {2}), false, 0.1, 0);
+  const Tensor mean = tensor_of({2, 0}, {2}), var = tensor_of({4, 1}, {2});
+  const Tensor y = batch_norm(tensor_of({4, 1, 0, -1}, {2, 2}), mean, var, tensor_of({3, 1}, {2}),
+                              tensor_of({1, 0}, {2}), false, 0.1, 0);
   CHECK(y.to_vector<double>() == std::vector<double>{4, 1, -2, -1});
   CHECK(mean.to_vector<double>() == std::vector<double>{2, 0});
 }
@@ -53,29 +53,29 @@ TEST_CASE("the variance of data with a large mean has no cancellation") {
     const std::vector<double> found = y.to_vector<double>();
     for (size_t i = 0; i < 4; ++i) CHECK(found[i] == doctest::Approx(wanted[i]).epsilon(1e-5));
   };
-  check(batch_norm(values(elements, {4, 1}), {}, {}, {}, {}, true, 0.1, 0));
-  check(batch_norm(values(elements, {2, 1, 2}), {}, {}, {}, {}, true, 0.1, 0));
-  check(group_norm(values(elements, {1, 2, 2}), 1, {}, {}, 0));
-  check(group_norm(values(elements, {1, 4}), 1, {}, {}, 0));
-  check(instance_norm(values(elements, {1, 1, 4}), {}, {}, {}, {}, true, 0.1, 0));
+  check(batch_norm(tensor_of(elements, {4, 1}), {}, {}, {}, {}, true, 0.1, 0));
+  check(batch_norm(tensor_of(elements, {2, 1, 2}), {}, {}, {}, {}, true, 0.1, 0));
+  check(group_norm(tensor_of(elements, {1, 2, 2}), 1, {}, {}, 0));
+  check(group_norm(tensor_of(elements, {1, 4}), 1, {}, {}, 0));
+  check(instance_norm(tensor_of(elements, {1, 1, 4}), {}, {}, {}, {}, true, 0.1, 0));
 }
 
 TEST_CASE("instance_norm updates the running statistics with the average over the instances") {
   const Tensor mean = zeros({1}), var = ones({1});
-  instance_norm(values({1, 3, 10, 14}, {2, 1, 2}), mean, var, {}, {}, true, 0.5);
+  instance_norm(tensor_of({1, 3, 10, 14}, {2, 1, 2}), mean, var, {}, {}, true, 0.5);
   CHECK(mean.item() == doctest::Approx(0.5 * (2 + 12) / 2));
   CHECK(var.item() == doctest::Approx(0.5 + 0.5 * (2 + 8) / 2));
 }
 
 TEST_CASE("rms_norm without eps uses the epsilon of its computing type") {
-  const Tensor tiny = values({1e-6, 1e-6}, {2});
+  const Tensor tiny = tensor_of({1e-6, 1e-6}, {2});
   const double eps = std::numeric_limits<float>::epsilon();
   CHECK(rms_norm(tiny, {2}).to_vector<double>()[0] == doctest::Approx(1e-6 / std::sqrt(1e-12 + eps)));
   CHECK(rms_norm(to(tiny, DType::f64), {2}).to_vector<double>()[0] == doctest::Approx(1).epsilon(1e-3));
 }
 
 TEST_CASE("normalize does not change a zero vector") {
-  const Tensor x = values({0, 0, 3, 4}, {2, 2}).requires_grad_();
+  const Tensor x = tensor_of({0, 0, 3, 4}, {2, 2}).requires_grad_();
   const Tensor y = normalize(x);
   const std::vector<double> found = y.to_vector<double>();
   CHECK(found[0] == 0);

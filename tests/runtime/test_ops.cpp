@@ -46,7 +46,6 @@ TensorList inputs_of(const Sample& sample) {
   return inputs;
 }
 
-bool is_trained(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()); }
 template <class Tensors>
 bool has_complex(const Tensors& tensors) {
   return std::any_of(tensors.begin(), tensors.end(),

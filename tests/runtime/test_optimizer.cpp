@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-Tensor values_of(const Shape& shape, uint64_t stream, DType dtype) {
+Tensor uniform_values(const Shape& shape, uint64_t stream, DType dtype) {
   std::vector<double> values(static_cast<size_t>(numel(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = 2 * uniform_f32(philox(3, stream, i)[0]) - 1;
   return to(Tensor::from<double>(values, shape), dtype);
@@ -27,8 +27,8 @@ Lists make_lists(DType dtype) {
   Lists lists;
   uint64_t stream = 0;
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{0}, Shape{17, 5}, Shape{300, 257}}) {
-    lists.params.push_back(values_of(shape, stream++, dtype));
-    lists.grads.push_back(values_of(shape, stream++, dtype));
+    lists.params.push_back(uniform_values(shape, stream++, dtype));
+    lists.grads.push_back(uniform_values(shape, stream++, dtype));
     for (TensorList* state : {&lists.first, &lists.second, &lists.third})
       state->push_back(to(zeros_like(lists.params.back()), dtype));
   }
@@ -48,7 +48,7 @@ double held(DType dtype, double value) {
                                 : value;
 }
 
-void check_close(const Tensor& got, const Column& expected, DType dtype) {
+void check_column(const Tensor& got, const Column& expected, DType dtype) {
   const Column values = got.to_vector<double>();
   double worst = 0;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -86,7 +86,7 @@ TEST_CASE("sgd_step follows the formula, with momentum, dampening, Nesterov, wei
           }
         }
       }
-      for (size_t t = 0; t < p.size(); ++t) check_close(lists.params[t], p[t], dtype);
+      for (size_t t = 0; t < p.size(); ++t) check_column(lists.params[t], p[t], dtype);
     }
 }
 
@@ -128,9 +128,9 @@ TEST_CASE("adam_step follows the formula, as Adam, as AdamW, with amsgrad and wi
           }
         }
         for (size_t t = 0; t < p.size(); ++t) {
-          check_close(lists.params[t], p[t], dtype);
-          check_close(lists.first[t], m[t], dtype);
-          check_close(lists.second[t], v[t], dtype);
+          check_column(lists.params[t], p[t], dtype);
+          check_column(lists.first[t], m[t], dtype);
+          check_column(lists.second[t], v[t], dtype);
         }
       }
 }
@@ -182,7 +182,7 @@ TEST_CASE("clip_grad_norm_ returns the norm before clipping and scales only larg
         const double factor = std::min(1.0, norm * share / (norm + 1e-6));
         for (size_t t = 0; t < before.size(); ++t) {
           for (double& x : before[t]) x *= factor;
-          check_close(lists.grads[t], before[t], dtype);
+          check_column(lists.grads[t], before[t], dtype);
         }
       }
   }

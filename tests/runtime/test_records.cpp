@@ -46,7 +46,7 @@ std::map<std::string, double> flops_of(const std::function<Tensor()>& f) {
   return flops_of([&] { return Operands{f()}; });
 }
 
-Tensor leaf(const Shape& shape) { return rand(shape, DType::f64).requires_grad_(); }
+Tensor random_leaf(const Shape& shape) { return rand(shape, DType::f64).requires_grad_(); }
 
 bool names_all_arguments(const Op& op) {
   std::multiset<std::string> arguments, ordered(op.order.begin(), op.order.end());
@@ -88,7 +88,7 @@ TEST_CASE("products, norms and losses with a kernel say their autocast policy") 
       CHECK_MESSAGE(op->autocast != AutocastPolicy::by_kind, op->name);
 }
 
-Tensor make_input(const SampleInput& spec) {
+Tensor trained_input(const SampleInput& spec) {
   const NoGrad off;
   if (spec.kind == Kind::absent) return {};
   if (spec.kind == Kind::boolean) return lt(rand(spec.shape), Tensor::number(0.5));
@@ -107,7 +107,7 @@ TEST_CASE("the formulas of operations and bytes hold for every op's samples and 
     const Op& op = *find_op(sample.op);
     INFO(sample.op);
     Operands inputs;
-    for (const SampleInput& input : sample.inputs) inputs.push_back(make_input(input));
+    for (const SampleInput& input : sample.inputs) inputs.push_back(trained_input(input));
     const auto counted = flops_of([&] {
       Operands results = apply(op, inputs, complete(op, sample.params));
       if (is_complex(results[0].dtype()) && results[0].requires_grad()) results[0] = view_as_real(results[0]);
@@ -122,7 +122,7 @@ TEST_CASE("the formulas of operations and bytes hold for every op's samples and 
 }
 
 TEST_CASE("floating-point operations of products are those of a hand calculation") {
-  const auto matmuls = flops_of([] { return matmul(leaf({2, 3, 4}), rand({4, 5}, DType::f64)); });
+  const auto matmuls = flops_of([] { return matmul(random_leaf({2, 3, 4}), rand({4, 5}, DType::f64)); });
   CHECK(matmuls.at("matmul") ==
         2 * 30 * 4 + 2 * 24 * 5);  // 30 results of 4 products; 24 of 5 in the gradient
   CHECK(flops_of([] { return linear(rand({6, 4}), rand({5, 4}), rand({5})); }).at("linear") == 2 * 30 * 4);
@@ -132,13 +132,13 @@ TEST_CASE("floating-point operations of products are those of a hand calculation
 TEST_CASE("floating-point operations of convolutions and their gradients are those of a hand calculation") {
   // 2 x 6 x 5 x 6 results of 2 channels x 3 x 3 products.
   const auto conv = flops_of([] {
-    return conv2d(leaf({2, 4, 5, 6}), leaf({6, 2, 3, 3}), {}, {1}, {1}, {1}, 2);
+    return conv2d(random_leaf({2, 4, 5, 6}), random_leaf({6, 2, 3, 3}), {}, {1}, {1}, {1}, 2);
   });
   for (const char* op : {"conv2d", "_conv2d_grad_input", "_conv2d_grad_weight"})
     CHECK_MESSAGE(conv.at(op) == 2 * 360 * 18, op);
   // 2 x 4 x 3 x 3 elements, each times 3 channels x 2 x 2.
   const auto transposed = flops_of([] {
-    return conv_transpose2d(leaf({2, 4, 3, 3}), leaf({4, 3, 2, 2}), {}, {2});
+    return conv_transpose2d(random_leaf({2, 4, 3, 3}), random_leaf({4, 3, 2, 2}), {}, {2});
   });
   for (const char* op : {"conv_transpose2d", "conv2d", "_conv2d_grad_weight"})
     CHECK_MESSAGE(transposed.at(op) == 2 * 72 * 12, op);
@@ -147,12 +147,14 @@ TEST_CASE("floating-point operations of convolutions and their gradients are tho
 TEST_CASE("floating-point operations of recurrent layers are those of a hand calculation") {
   // 3 steps of 2 sequences; 4 x 5 gates, each with 4 inputs and 5 states.
   const auto counted = flops_of([] {
-    return lstm(leaf({3, 2, 4}), {}, {}, {leaf({20, 4}), leaf({20, 5}), leaf({20}), leaf({20})});
+    return lstm(random_leaf({3, 2, 4}), {}, {},
+                {random_leaf({20, 4}), random_leaf({20, 5}), random_leaf({20}), random_leaf({20})});
   });
   CHECK(counted.at("_lstm_layer") == 2 * 6 * 20 * (4 + 5));
   CHECK(counted.at("_lstm_layer_grad") == 2 * 2 * 6 * 20 * (4 + 5));
   const auto constant = flops_of([] {
-    return gru(rand({3, 2, 4}, DType::f64), {}, {leaf({15, 4}), leaf({15, 5}), leaf({15}), leaf({15})});
+    return gru(rand({3, 2, 4}, DType::f64), {},
+               {random_leaf({15, 4}), random_leaf({15, 5}), random_leaf({15}), random_leaf({15})});
   });
   CHECK(constant.at("_gru_layer") == 2 * 6 * 15 * (4 + 5));
   CHECK(constant.at("_gru_layer_grad") == 2 * 6 * 15 * (4 + 2 * 5));  // no gradient of the input
@@ -161,33 +163,40 @@ TEST_CASE("floating-point operations of recurrent layers are those of a hand cal
 TEST_CASE("floating-point operations of attention are those of a hand calculation") {
   // 6 heads of 4 queries and 5 keys, 8 features of keys and 6 of values.
   const auto counted = flops_of([] {
-    return scaled_dot_product_attention(leaf({2, 3, 4, 8}), leaf({2, 3, 5, 8}), leaf({2, 3, 5, 6}));
+    return scaled_dot_product_attention(random_leaf({2, 3, 4, 8}), random_leaf({2, 3, 5, 8}),
+                                        random_leaf({2, 3, 5, 6}));
   });
   CHECK(counted.at("_attention") == 2 * 6 * 4 * 5 * (8 + 6));
   CHECK(counted.at("_attention_grad") == 2 * 6 * 4 * 5 * (3 * 8 + 2 * 6));
 }
 
 TEST_CASE("floating-point operations of norms and softmax are those of a hand calculation") {
-  const auto layer = flops_of([] { return layer_norm(leaf({4, 6}), {6}, leaf({6}), leaf({6})); });
+  const auto layer = flops_of([] {
+    return layer_norm(random_leaf({4, 6}), {6}, random_leaf({6}), random_leaf({6}));
+  });
   CHECK(layer.at("layer_norm") == 7 * 24);
   CHECK(layer.at("_layer_norm_grad") == (6 + 8 + 2 + 1) * 24);
   CHECK(flops_of([] { return layer_norm(rand({4, 6}), {6}); }).at("layer_norm") == 5 * 24);
-  const auto rms = flops_of([] { return rms_norm(leaf({4, 6}), {6}, leaf({6})); });
+  const auto rms = flops_of([] { return rms_norm(random_leaf({4, 6}), {6}, random_leaf({6})); });
   CHECK(rms.at("rms_norm") == 4 * 24);
   CHECK(rms.at("_rms_norm_grad") == (3 + 6 + 2) * 24);
-  const auto batch = flops_of([] { return batch_norm(leaf({2, 3, 4}), {}, {}, leaf({3}), leaf({3}), true); });
+  const auto batch = flops_of([] {
+    return batch_norm(random_leaf({2, 3, 4}), {}, {}, random_leaf({3}), random_leaf({3}), true);
+  });
   CHECK(batch.at("_batch_norm_train") == 7 * 24);
   CHECK(batch.at("_batch_norm_grad") == (4 + 5) * 24);
-  const auto group = flops_of([] { return group_norm(leaf({2, 4, 3}), 2, leaf({4}), leaf({4})); });
+  const auto group = flops_of([] {
+    return group_norm(random_leaf({2, 4, 3}), 2, random_leaf({4}), random_leaf({4}));
+  });
   CHECK(group.at("group_norm") == 7 * 24);
   CHECK(group.at("_group_norm_grad") == (6 + 8 + 2 + 1) * 24);
-  const auto probabilities = flops_of([] { return softmax(leaf({4, 6}), 1); });
+  const auto probabilities = flops_of([] { return softmax(random_leaf({4, 6}), 1); });
   CHECK(probabilities.at("softmax") == 5 * 24);
   CHECK(probabilities.at("_softmax_grad") == 4 * 24);
 }
 
 TEST_CASE("floating-point operations of elementwise ops, reductions and pooling count elements") {
-  const auto sums = flops_of([] { return tanh(leaf({2, 3})) + rand({3}, DType::f64); });
+  const auto sums = flops_of([] { return tanh(random_leaf({2, 3})) + rand({3}, DType::f64); });
   CHECK(sums.at("add") == 6);
   CHECK(sums.at("tanh") == 6);
   CHECK(sums.at("_tanh_grad") == 6);
@@ -195,7 +204,7 @@ TEST_CASE("floating-point operations of elementwise ops, reductions and pooling 
   CHECK(flops_of([] { return max_pool2d(rand({1, 1, 4, 4}), {2}); }).at("max_pool2d") == 16);
   CHECK(flops_of([] { return avg_pool2d(rand({1, 1, 4, 4}), {2}); }).at("avg_pool2d") == 16 + 4);
   const auto loss = flops_of([] {
-    return cross_entropy(leaf({5, 4}), Tensor::from<int64_t>(std::vector<int64_t>(5, 1), {5}));
+    return cross_entropy(random_leaf({5, 4}), Tensor::from<int64_t>(std::vector<int64_t>(5, 1), {5}));
   });
   CHECK(loss.at("_cross_entropy") == 4 * 20);
   CHECK(loss.at("_cross_entropy_grad") == 3 * 20);

@@ -4,21 +4,20 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
 
 using namespace lunagrad;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+using lunagrad::tests::kInf, lunagrad::tests::kNaN;
 
-Tensor f32(const std::vector<float>& values, const Shape& shape) {
+Tensor f32_tensor(const std::vector<float>& values, const Shape& shape) {
   return Tensor::from<float>(values, shape);
 }
 Tensor f64(const std::vector<double>& values, const Shape& shape) {
@@ -77,8 +76,8 @@ double argmax_of(const std::vector<double>& v) {
   return double(best);
 }
 
-void check_close(const Tensor& got, const std::vector<double>& expected, double tolerance,
-                 const std::string& what) {
+void check_values(const Tensor& got, const std::vector<double>& expected, double tolerance,
+                  const std::string& what) {
   const std::vector<double> values = got.to_vector<double>();
   REQUIRE_MESSAGE(values.size() == expected.size(), what);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -109,18 +108,18 @@ TEST_CASE("reductions agree with naive loops for every set of dims and every ord
           const Dims dims = dims_of(mask);
           const std::string what = text("shape ", y.shape(), " strides ", y.strides(), " dims ", dims);
           const double tolerance = y.dtype() == DType::f64 ? 1e-12 : 1e-6;
-          check_close(sum(y, dims), naive(y, mask, sum_of), tolerance, "sum " + what);
-          check_close(amax(y, dims), naive(y, mask, max_of), 0, "amax " + what);
-          check_close(var(y, dims),
-                      naive(y, mask, [](const auto& v) { return v.size() > 1 ? var_of(v) : kNaN; }),
-                      tolerance, "var " + what);
+          check_values(sum(y, dims), naive(y, mask, sum_of), tolerance, "sum " + what);
+          check_values(amax(y, dims), naive(y, mask, max_of), 0, "amax " + what);
+          check_values(var(y, dims),
+                       naive(y, mask, [](const auto& v) { return v.size() > 1 ? var_of(v) : kNaN; }),
+                       tolerance, "var " + what);
         }
       for (int dim = 0; dim < 3; ++dim) {
-        check_close(argmax(x, dim), naive(x, 1u << dim, argmax_of), 0,
-                    text("argmax ", x.shape(), " dim ", dim));
+        check_values(argmax(x, dim), naive(x, 1u << dim, argmax_of), 0,
+                     text("argmax ", x.shape(), " dim ", dim));
         const auto [values, indices] = max(x, dim, true);
-        check_close(values, naive(x, 1u << dim, max_of), 0, "max");
-        check_close(indices, naive(x, 1u << dim, argmax_of), 0, "max indices");
+        check_values(values, naive(x, 1u << dim, max_of), 0, "max");
+        check_values(indices, naive(x, 1u << dim, argmax_of), 0, "max indices");
       }
     }
   }
@@ -129,15 +128,15 @@ TEST_CASE("reductions agree with naive loops for every set of dims and every ord
 TEST_CASE("integers and bool sum in i64, and their extremes keep the dtype") {
   const Tensor x = randint(-1000000000, 1000000000, {300, 5}, DType::i32);
   CHECK(sum(x).dtype() == DType::i64);
-  check_close(sum(x), naive(x, 3, sum_of), 0, "sum i32");
-  check_close(sum(x, {0}), naive(x, 1, sum_of), 0, "sum i32 over rows");
+  check_values(sum(x), naive(x, 3, sum_of), 0, "sum i32");
+  check_values(sum(x, {0}), naive(x, 1, sum_of), 0, "sum i32 over rows");
   CHECK(amax(x).dtype() == DType::i32);
-  check_close(amax(x, {1}), naive(x, 2, max_of), 0, "amax i32");
-  check_close(argmax(x), naive(x, 3, argmax_of), 0, "argmax i32");
+  check_values(amax(x, {1}), naive(x, 2, max_of), 0, "amax i32");
+  check_values(argmax(x), naive(x, 3, argmax_of), 0, "argmax i32");
   const Tensor big = full({3}, int64_t(1) << 60, DType::i64);
   CHECK(sum(big).item_integer() == 3 * (int64_t(1) << 60));
   const Tensor truth = gt(x, Tensor::number(int64_t(0)));
-  check_close(sum(truth, {0}), naive(truth, 1, sum_of), 0, "sum bool");
+  check_values(sum(truth, {0}), naive(truth, 1, sum_of), 0, "sum bool");
   CHECK(any(truth).item() == 1);
   CHECK(all(truth).item() == 0);
   CHECK(all(zeros({0}, DType::boolean)).item() == 1);
@@ -339,21 +338,21 @@ TEST_CASE("softmax and log_softmax agree with naive loops along any dim and layo
         const Tensor shifted = x - amax(x, {dim}, true).detach();
         const Tensor expected = exp(shifted) / sum(exp(shifted), {dim}, true);
         const std::string what = text("shape ", x.shape(), " dim ", dim);
-        check_close(softmax(x, dim), expected.to_vector<double>(), 1e-13, what);
-        check_close(softmax(to(x, DType::f32), dim), expected.to_vector<double>(), 1e-6, what);
-        check_close(log_softmax(x, dim), log(expected).to_vector<double>(), 1e-12, what);
-        check_close(log_softmax(to(x, DType::f32), dim), log(expected).to_vector<double>(), 2e-6, what);
+        check_values(softmax(x, dim), expected.to_vector<double>(), 1e-13, what);
+        check_values(softmax(to(x, DType::f32), dim), expected.to_vector<double>(), 1e-6, what);
+        check_values(log_softmax(x, dim), log(expected).to_vector<double>(), 1e-12, what);
+        check_values(log_softmax(to(x, DType::f32), dim), log(expected).to_vector<double>(), 2e-6, what);
       }
   }
 }
 
 TEST_CASE("softmax of large logits, of rows with only -inf, and of a masked row") {
-  const auto row = [](std::vector<float> values) { return f32(values, {int64_t(values.size())}); };
-  check_close(softmax(row({1e38f, 1e38f}), 0), {0.5, 0.5}, 1e-7, "large");
-  check_close(softmax(row({-INFINITY, 0, 0}), 0), {0, 0.5, 0.5}, 1e-7, "one masked");
-  check_close(softmax(row({-INFINITY, -INFINITY}), 0), {kNaN, kNaN}, 0, "all masked");
-  check_close(softmax(row({INFINITY, 0}), 0), {kNaN, kNaN}, 0, "infinite");
-  check_close(log_softmax(row({-1e4f, 0}), 0), {-1e4, 0}, 1e-7, "log of what underflows");
+  const auto row = [](std::vector<float> values) { return f32_tensor(values, {int64_t(values.size())}); };
+  check_values(softmax(row({1e38f, 1e38f}), 0), {0.5, 0.5}, 1e-7, "large");
+  check_values(softmax(row({-INFINITY, 0, 0}), 0), {0, 0.5, 0.5}, 1e-7, "one masked");
+  check_values(softmax(row({-INFINITY, -INFINITY}), 0), {kNaN, kNaN}, 0, "all masked");
+  check_values(softmax(row({INFINITY, 0}), 0), {kNaN, kNaN}, 0, "infinite");
+  check_values(log_softmax(row({-1e4f, 0}), 0), {-1e4, 0}, 1e-7, "log of what underflows");
   // The same along columns.
   for (const auto& values : {std::vector<float>{1e38f, 1e38f, 0},
                              {-INFINITY, 0, 0},
@@ -362,13 +361,13 @@ TEST_CASE("softmax of large logits, of rows with only -inf, and of a masked row"
                              {0, NAN, 1}}) {
     const Tensor columns = contiguous(expand(reshape(row(values), {3, 1}), {3, 21}));
     for (int c : {0, 20}) {
-      check_close(select(softmax(columns, 0), 1, c), softmax(row(values), 0).to_vector<double>(), 1e-7,
-                  "column");
-      check_close(select(log_softmax(columns, 0), 1, c), log_softmax(row(values), 0).to_vector<double>(),
-                  1e-7, "log of a column");
+      check_values(select(softmax(columns, 0), 1, c), softmax(row(values), 0).to_vector<double>(), 1e-7,
+                   "column");
+      check_values(select(log_softmax(columns, 0), 1, c), log_softmax(row(values), 0).to_vector<double>(),
+                   1e-7, "log of a column");
     }
   }
-  check_close(softmax(full({}, 3.0), 0), {1}, 0, "scalar");
+  check_values(softmax(full({}, 3.0), 0), {1}, 0, "scalar");
   CHECK(softmax(zeros({0, 4}), 0).shape() == Shape{0, 4});
   CHECK(log_softmax(zeros({4, 0}), 0).shape() == Shape{4, 0});
 }
@@ -381,10 +380,10 @@ TEST_CASE("kernels along columns give the numbers of kernels along rows, with gr
     rows.requires_grad_(true);
     columns.requires_grad_(true);
     const Tensor down = f(columns, 0), across = f(rows, 1), weights = randn(down.shape(), DType::f64);
-    check_close(transpose(down, 0, 1), across.to_vector<double>(), accuracy, what);
+    check_values(transpose(down, 0, 1), across.to_vector<double>(), accuracy, what);
     backward(sum(down * weights));
     backward(sum(across * transpose(weights, 0, 1)));
-    check_close(transpose(columns.grad(), 0, 1), rows.grad().to_vector<double>(), accuracy, what);
+    check_values(transpose(columns.grad(), 0, 1), rows.grad().to_vector<double>(), accuracy, what);
   };
   check("softmax", 1e-14, [](const Tensor& x, int dim) { return softmax(x, dim); });
   check("log_softmax", 1e-12, [](const Tensor& x, int dim) { return log_softmax(x, dim); });
@@ -396,7 +395,7 @@ TEST_CASE("kernels along columns give the numbers of kernels along rows, with gr
 TEST_CASE("sort, topk and median put NaN last, are stable, and work along any dim") {
   const Tensor x = f64({3, 1, kNaN, 1, 2, -kInf}, {6});
   const auto [values, indices] = sort(x, 0);
-  check_close(values, {-kInf, 1, 1, 2, 3, kNaN}, 0, "sort");
+  check_values(values, {-kInf, 1, 1, 2, 3, kNaN}, 0, "sort");
   CHECK(indices.to_vector<int64_t>() == std::vector<int64_t>{5, 1, 3, 4, 0, 2});
   CHECK(argsort(x, 0, true).to_vector<int64_t>() == std::vector<int64_t>{2, 0, 4, 1, 3, 5});
   CHECK(topk(x, 3, 0).second.to_vector<int64_t>() == std::vector<int64_t>{2, 0, 4});

@@ -3,13 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "runtime/ops/elementwise/cpu/copy.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
+#include "tests/support/message_of.h"
 
 using namespace lunagrad;
 
@@ -18,20 +19,8 @@ namespace {
 Tensor reals(const std::vector<double>& values, const Shape& shape) {
   return Tensor::from<double>(values, shape);
 }
-Tensor ids(const std::vector<int64_t>& values) {
-  return Tensor::from<int64_t>(values, {int64_t(values.size())});
-}
 std::vector<double> list(const Tensor& x) { return x.to_vector<double>(); }
-using List = std::vector<double>;
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
+using lunagrad::tests::error_of, lunagrad::tests::ids, lunagrad::tests::List;
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 

@@ -18,7 +18,7 @@ Tensor values_of(const std::vector<double>& values, DType dtype) {
   return to(Tensor::from<double>(values, {int64_t(values.size())}), dtype);
 }
 
-int64_t sum_of(const std::vector<int64_t>& counts) {
+int64_t total_of(const std::vector<int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t(0));
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("NaN and Inf are counted separately and change only the norm") {
   CHECK(s.max == 1);
   CHECK(s.mean == doctest::Approx(-2.0 / 3));
   CHECK(std::isnan(s.norm));
-  CHECK(sum_of(s.counts) == 3);
+  CHECK(total_of(s.counts) == 3);
   CHECK(statistics(values_of({1, -INFINITY}, DType::f64)).norm == INFINITY);
   const Statistics none = statistics(values_of({NAN}, DType::f64));
   CHECK(none.counts.empty());
@@ -79,7 +79,7 @@ TEST_CASE("each value is counted in its bin, and there are at most 64 bins") {
   CHECK(std::is_sorted(s.edges.begin(), s.edges.end()));
   CHECK(s.counts.front() > 0);
   CHECK(s.counts.back() > 0);
-  CHECK(sum_of(s.counts) == int64_t(values.size()));
+  CHECK(total_of(s.counts) == int64_t(values.size()));
   CHECK(s.max == 1e300);
   for (size_t i = 0; i + 1 < s.counts.size(); ++i) {
     int64_t inside = 0;

@@ -7,6 +7,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/values.h"
 #include "tests/support/message_of.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
@@ -20,16 +21,12 @@ Tensor vec(std::vector<double> values, bool requires_grad = true) {
   return x.requires_grad_(requires_grad);
 }
 
-std::vector<double> values(const Tensor& x) { return x.to_vector<double>(); }
-
 // Processor time of all threads, in seconds.
 double seconds(const std::function<void()>& f) {
   const double start = process_seconds();
   f();
   return process_seconds() - start;
 }
-
-using List = std::vector<double>;
 
 TEST_CASE("an input used twice receives the sum") {
   const Tensor a = vec({1, 2, 3});

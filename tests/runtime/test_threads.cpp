@@ -70,7 +70,7 @@ namespace {
 
 // The exit status of a child process that runs f.
 template <class F>
-int status_of(const F& f) {
+int exit_status(const F& f) {
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGABRT, SIG_DFL);
@@ -87,9 +87,9 @@ int status_of(const F& f) {
 
 TEST_CASE("a tensor that two threads use ends the program") {
   const Tensor x = ones({3});
-  const int used = status_of([&] { std::thread([&] { const Tensor again = x; }).join(); });
+  const int used = exit_status([&] { std::thread([&] { const Tensor again = x; }).join(); });
   CHECK(WIFSIGNALED(used));
-  const int own = status_of([&] { std::thread([] { const Tensor y = ones({3}), again = y; }).join(); });
+  const int own = exit_status([&] { std::thread([] { const Tensor y = ones({3}), again = y; }).join(); });
   CHECK(WIFEXITED(own));
   CHECK(WEXITSTATUS(own) == 0);
 }

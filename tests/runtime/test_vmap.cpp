@@ -27,9 +27,7 @@ class Level {
   uint64_t id_;
 };
 
-bool is_trained(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()); }
-
-double distance(const Tensor& a, const Tensor& b) {
+double typed_distance(const Tensor& a, const Tensor& b) {
   if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return INFINITY;
   const std::vector<double> x = numbers_of(a), y = numbers_of(b);
   double largest = 1e-3, worst = 0;
@@ -174,7 +172,7 @@ TEST_CASE("vmap of every op equals the loop, and so do its gradients") {
       bool same = true;
       for (size_t i = 0; i < found.size(); ++i) {
         CHECK(found[i].dtype() == expected[i].dtype());
-        CHECK(distance(found[i], expected[i]) < 1e-11);
+        CHECK(typed_distance(found[i], expected[i]) < 1e-11);
         same &= found[i].shape() == expected[i].shape();
       }
       if (!same) continue;
@@ -183,7 +181,7 @@ TEST_CASE("vmap of every op equals the loop, and so do its gradients") {
       REQUIRE(a.size() == b.size());
       for (size_t i = 0; i < a.size(); ++i) {
         CHECK(a[i].defined() == b[i].defined());
-        if (a[i].defined() && b[i].defined()) CHECK(distance(a[i], b[i]) < 1e-10);
+        if (a[i].defined() && b[i].defined()) CHECK(typed_distance(a[i], b[i]) < 1e-10);
       }
     }
   }
@@ -277,7 +275,8 @@ TEST_CASE("the gradient of every op for a batch of seeds equals that for each se
       }
       for (size_t i = 0; i < trained.size(); ++i) {
         CHECK(found[i].defined() == !each[i].empty());
-        if (found[i].defined() && !each[i].empty()) CHECK(distance(found[i], stack(each[i], 0)) < 1e-10);
+        if (found[i].defined() && !each[i].empty())
+          CHECK(typed_distance(found[i], stack(each[i], 0)) < 1e-10);
       }
     }
   }

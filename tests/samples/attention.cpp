@@ -6,7 +6,7 @@ namespace {
 // The parameters are dropout_p, is_causal, scale and softcap.
 const char* const kName = "scaled_dot_product_attention";
 
-std::vector<Sample> good() {
+std::vector<Sample> attention_samples() {
   return {
       {kName, {real({3, 4}), real({5, 4}), real({5, 2}), absent()}},
       {kName, {real({2, 3, 4}), real({2, 3, 4}), real({2, 3, 4}), absent()}, {0.0, true}},
@@ -42,7 +42,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_attention_samples() {
   return {
       {kName,
        {real({4}), real({5, 4}), real({5, 2}), absent()},
@@ -86,6 +86,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kAttention{good, bad};
+extern const SampleFamily kAttention{attention_samples, bad_attention_samples};
 
 }  // namespace lunagrad::tests

@@ -1,11 +1,8 @@
-#include "runtime/core/trace.h"
 #include "runtime/elementwise/elementwise.h"
 #include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {
-
-Value equation(const char* text) { return int64_t(intern(text)); }
 
 // Samples of the elementwise rows that take complex numbers: all operands complex, then each operand real
 // with complex others.
@@ -24,7 +21,7 @@ void add_elementwise(std::vector<Sample>& rows) {
   }
 }
 
-std::vector<Sample> good() {
+std::vector<Sample> complex_samples() {
   const auto z = [](const Shape& shape) { return complex_numbers(shape); };
   std::vector<Sample> rows = {
       {"complex", {real({2, 3}), real({2, 3})}},
@@ -148,7 +145,7 @@ std::vector<Sample> good() {
   return rows;
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_complex_samples() {
   const SampleInput z = complex_numbers({2, 3});
   return {
       {"complex", {z, real({2, 3})}, {}, "complex: complex numbers are not supported (got c128)"},
@@ -193,6 +190,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kComplex{good, bad};
+extern const SampleFamily kComplex{complex_samples, bad_complex_samples};
 
 }  // namespace lunagrad::tests

@@ -3,7 +3,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> conv_samples() {
   return {
       {"conv1d", {real({2, 3, 9}), real({4, 3, 3}), real({4})}, {Dims{1}, Dims{1}}},
       {"conv1d", {real({2, 4, 11}), real({6, 2, 3}), absent()}, {Dims{2}, Dims{3}, Dims{2}, 2}},
@@ -37,7 +37,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_conv_samples() {
   return {
       {"conv2d",
        {real({2, 3}), real({1, 3, 1, 1}), absent()},
@@ -117,6 +117,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kConv{good, bad};
+extern const SampleFamily kConv{conv_samples, bad_conv_samples};
 
 }  // namespace lunagrad::tests

@@ -5,7 +5,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> create_samples() {
   return {
       // creation
       {"full", {}, {Shape{2, 3}, 1.5}},
@@ -35,7 +35,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_create_samples() {
   return {
       {"dropout", {real({3})}, {1.5}, "dropout: p must lie in [0, 1] (got 1.5)"},
       {"arange", {}, {0, 5, -1}, "arange: a step of -1 does not lead from 0 to 5"},
@@ -55,6 +55,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kCreate{good, bad};
+extern const SampleFamily kCreate{create_samples, bad_create_samples};
 
 }  // namespace lunagrad::tests

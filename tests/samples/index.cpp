@@ -3,7 +3,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> index_samples() {
   return {
       // indexing
       {"index_select", {real({2, 5}), index({4}, 0, 5)}, {1}},
@@ -32,7 +32,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_index_samples() {
   return {
       {"index_select",
        {real({2, 3}), index({2}, 3, 4)},
@@ -106,6 +106,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kIndex{good, bad};
+extern const SampleFamily kIndex{index_samples, bad_index_samples};
 
 }  // namespace lunagrad::tests

@@ -3,7 +3,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> loss_samples() {
   return {
       // losses; reduction 0 is none, 1 mean, 2 sum
       {"mse_loss", {real({2, 3}), real({2, 3})}},
@@ -60,7 +60,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_loss_samples() {
   return {
       {"nll_loss",
        {real({2, 3}), index({2}, 3, 4)},
@@ -165,6 +165,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kLoss{good, bad};
+extern const SampleFamily kLoss{loss_samples, bad_loss_samples};
 
 }  // namespace lunagrad::tests

@@ -1,12 +1,9 @@
-#include "runtime/core/trace.h"
 #include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {
 
-Value equation(const char* text) { return int64_t(intern(text)); }
-
-std::vector<Sample> good() {
+std::vector<Sample> matmul_samples() {
   return {
       // products
       {"matmul", {real({3, 4}), real({4, 2})}},
@@ -67,7 +64,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_matmul_samples() {
   return {
       {"matmul",
        {real({2, 3}), real({4, 5})},
@@ -134,6 +131,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kMatmul{good, bad};
+extern const SampleFamily kMatmul{matmul_samples, bad_matmul_samples};
 
 }  // namespace lunagrad::tests

@@ -3,7 +3,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> norm_samples() {
   return {
       {"layer_norm", {real({3, 5}), real({5}), real({5})}, {Shape{5}}},
       {"layer_norm", {real({2, 3, 4}), real({3, 4}), absent()}, {Shape{3, 4}, 0.1}},
@@ -38,7 +38,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_norm_samples() {
   return {
       {"layer_norm",
        {real({2, 3}), absent(), absent()},
@@ -130,6 +130,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kNorm{good, bad};
+extern const SampleFamily kNorm{norm_samples, bad_norm_samples};
 
 }  // namespace lunagrad::tests

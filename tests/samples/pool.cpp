@@ -3,7 +3,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> pool_samples() {
   return {
       {"max_pool1d", {real({2, 3, 9})}, {Dims{3}, Dims{2}, Dims{1}}},
       {"max_pool1d", {real({2, 8})}, {Dims{2}}},
@@ -21,7 +21,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_pool_samples() {
   return {
       {"max_pool2d",
        {real({2, 4, 4})},
@@ -81,6 +81,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kPool{good, bad};
+extern const SampleFamily kPool{pool_samples, bad_pool_samples};
 
 }  // namespace lunagrad::tests

@@ -3,7 +3,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> reduce_samples() {
   return {
       // reductions
       {"sum", {real({2, 3, 4})}},
@@ -55,7 +55,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_reduce_samples() {
   return {
       {"add", {real({2, 3}), real({4})}, {}, "add: shapes [2, 3] and [4] do not broadcast"},
       {"sum", {real({2, 3})}, {Dims{2}}, "sum: dim 3 is out of range for shape [2, 3]"},
@@ -75,6 +75,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kReduce{good, bad};
+extern const SampleFamily kReduce{reduce_samples, bad_reduce_samples};
 
 }  // namespace lunagrad::tests

@@ -6,7 +6,7 @@ namespace {
 constexpr int64_t kNearest = 0, kLinear = 1, kBilinear = 2, kBicubic = 3, kTrilinear = 4, kArea = 5,
                   kNearestExact = 6;
 
-std::vector<Sample> good() {
+std::vector<Sample> resize_samples() {
   return {
       {"interpolate", {real({2, 2, 5})}, {Dims{8}}},
       {"interpolate", {real({2, 2, 3, 4})}, {Value(), 1.7}},
@@ -29,7 +29,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_resize_samples() {
   return {
       {"interpolate",
        {real({2, 3})},
@@ -88,6 +88,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kResize{good, bad};
+extern const SampleFamily kResize{resize_samples, bad_resize_samples};
 
 }  // namespace lunagrad::tests

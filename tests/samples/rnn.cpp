@@ -25,7 +25,7 @@ struct Net {
   bool cell;
 };
 
-std::vector<Sample> good() {
+std::vector<Sample> rnn_samples() {
   std::vector<Sample> rows;
   for (const Net& net :
        {Net{"rnn_tanh", 1, false}, Net{"rnn_relu", 1, false}, Net{"lstm", 4, true}, Net{"gru", 3, false}}) {
@@ -57,7 +57,7 @@ std::vector<Sample> good() {
   return rows;
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_rnn_samples() {
   return {
       {"lstm",
        with_weights({real({2, 3, 2, 1}), absent(), absent()}, 4, 2, 3),
@@ -120,6 +120,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kRnn{good, bad};
+extern const SampleFamily kRnn{rnn_samples, bad_rnn_samples};
 
 }  // namespace lunagrad::tests

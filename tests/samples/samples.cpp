@@ -3,12 +3,15 @@
 #include <cmath>
 
 #include "runtime/core/random.h"
+#include "runtime/core/trace.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::tests {
 
 extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kAttention,
     kLoss, kRnn, kComplex;
+
+Value equation(const char* text) { return int64_t(intern(text)); }
 
 Values complete(const Op& op, const Values& given) {
   Values values = given;

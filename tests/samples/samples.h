@@ -62,11 +62,15 @@ struct SampleFamily {
 std::vector<Sample> samples();
 std::vector<BadSample> bad_samples();
 
+Value equation(const char* text);  // the parameter of einsum
+
 // The parameters with fallbacks for those that are missing.
 Values complete(const Op&, const Values&);
 
 // Whether the op takes this dtype for the real inputs of the sample; else it raises an error.
 bool takes(const Sample&, DType);
+
+inline bool is_trained(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()); }
 
 // The op and the shapes of its inputs: "softmax([2, 5])".
 std::string name_of(const Sample&);

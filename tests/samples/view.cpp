@@ -5,7 +5,7 @@
 namespace lunagrad::tests {
 namespace {
 
-std::vector<Sample> good() {
+std::vector<Sample> view_samples() {
   return {
       // views
       {"view", {real({2, 6})}, {Shape{2, 2, -1}}},
@@ -65,7 +65,7 @@ std::vector<Sample> good() {
   };
 }
 
-std::vector<BadSample> bad() {
+std::vector<BadSample> bad_view_samples() {
   return {
       {"view", {real({2, 3})}, {Shape{4}}, "view: shape [4] has 4 elements, the tensor 6"},
       {"reshape", {real({2, 3})}, {Shape{-1, -1}}, "more than one -1"},
@@ -150,6 +150,6 @@ std::vector<BadSample> bad() {
 
 }  // namespace
 
-extern const SampleFamily kView{good, bad};
+extern const SampleFamily kView{view_samples, bad_view_samples};
 
 }  // namespace lunagrad::tests

@@ -16,4 +16,14 @@ inline std::string message_of(const std::function<void()>& f) {
   return "no error";
 }
 
+// The same, or "".
+inline std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace lunagrad::tests

@@ -56,6 +56,13 @@ extern const std::string kProgram;  // build/lunagrad
 std::string make_temporary_folder();
 std::string read_file(const std::string& path);
 
+// How often a part occurs in a text.
+inline size_t occurrences(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 // A folder to run `lunagrad` in, gone afterwards.
 class Folder {
  public:

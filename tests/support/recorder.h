@@ -108,6 +108,14 @@ class Recorder {
   Session session;  // last: its thread uses the other members
 };
 
+// The answer to a question that a session answers on its thread.
+template <class T>
+T ask(const std::function<void(std::function<void(T)>)>& question) {
+  std::promise<T> promise;
+  question([&](T answer) { promise.set_value(std::move(answer)); });
+  return promise.get_future().get();
+}
+
 // The most that a stop may take: seconds of processor time for each thread that works. Sanitizers multiply
 // it.
 inline constexpr double kStopSeconds = tests::kSanitized ? 1.0 : 0.1;

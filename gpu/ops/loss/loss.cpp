@@ -14,7 +14,7 @@ namespace {
 
 using shaders::Loss;
 static_assert(Loss::kLabelFault == uint32_t(FaultKind::label));
-constexpr int kSmoothingAt = 2;  // the parameter after those of class_loss.h
+constexpr int kSmoothingAt = 2;  // the next parameter after kReductionAt
 
 struct CrossEntropyArguments {
   uint64_t logits, labels, weight;

@@ -588,23 +588,5 @@ Value bound_value(const std::optional<double>& bound) { return bound ? Value(*bo
     return apply1(op, {a, b, c}, Values{WALK(VALUE_A params)});                           \
   }
 #include "runtime/elementwise/elementwise.def"
-#undef JOIN_END
-#undef WALK
-#undef DECLARE_real
-#undef DECLARE_bound
-#undef DECLARE_choice
-#undef DECLARE_A
-#undef DECLARE_B
-#undef DECLARE_A_END
-#undef DECLARE_B_END
-#undef VALUE_real
-#undef VALUE_bound
-#undef VALUE_choice
-#undef VALUE_A
-#undef VALUE_B
-#undef VALUE_A_END
-#undef VALUE_B_END
-#undef LOWEST
-#undef HIGHEST
 
 }  // namespace lunagrad

@@ -5,7 +5,6 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/reductions/reduction.h"
-#include "runtime/ops/shape/creation.h"
 
 namespace lunagrad {
 namespace {

@@ -11,7 +11,6 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/reductions/cpu/reduce.h"
-#include "runtime/ops/shape/creation.h"
 
 namespace lunagrad {
 namespace {

@@ -6,7 +6,6 @@
 namespace lunagrad {
 
 inline const ParamSpec kSize{"size", ParamKind::integers, {}};
-inline const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
 
 DType dtype_or(const Value& given, DType fallback);
 

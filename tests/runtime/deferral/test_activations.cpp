@@ -4,14 +4,13 @@
 #include "runtime/deferral/defer.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/deferral/numbers.h"
 #include "tests/support/same_bits.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
 namespace {
-
-Tensor numbers(const Shape& shape, DType type) { return to(randn(shape, DType::f64), type); }
 
 struct Layer {
   Tensor x, weight, bias;
@@ -36,7 +35,7 @@ struct Outcome {
 };
 // The results of f, deferred.
 template <class F>
-Outcome deferred(F&& f) {
+Outcome deferred_outcome(F&& f) {
   CallQueue queue;
   const DeferCalls defer(&queue);
   Outcome outcome{f(), nullptr};
@@ -74,7 +73,7 @@ TEST_CASE("a product computes the activation that follows it, in the same bits, 
             return all;
           };
           const TensorList expected = work();
-          const Outcome got = deferred(work);
+          const Outcome got = deferred_outcome(work);
           for (size_t i = 0; i < expected.size(); ++i) CHECK(same_bits(got.values[i], expected[i]));
           CHECK(joined(*got.report, *activation));
           if (trained) continue;
@@ -89,7 +88,7 @@ TEST_CASE("a product keeps its own result where somebody else reads it") {
   Tensor held;
   const auto check = [&](auto&& work) {
     const TensorList expected = work();
-    const Outcome got = deferred(work);
+    const Outcome got = deferred_outcome(work);
     for (size_t i = 0; i < expected.size(); ++i) CHECK(same_bits(got.values[i], expected[i]));
     CHECK(!joined(*got.report, relu));
   };
@@ -119,6 +118,6 @@ TEST_CASE("16-bit results on the CPU are rounded before their activation") {
       for (const Op* activation : kActivations) {
         const auto work = [&] { return TensorList{apply1(*activation, {layer.apply()})}; };
         const TensorList expected = work();
-        CHECK(same_bits(deferred(work).values[0], expected[0]));
+        CHECK(same_bits(deferred_outcome(work).values[0], expected[0]));
       }
 }

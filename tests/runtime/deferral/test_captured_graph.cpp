@@ -4,6 +4,7 @@
 #include "runtime/deferral/captured_graph.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/deferral/numbers.h"
 #include "tests/samples/samples.h"
 #include "tests/support/same_bits.h"
 
@@ -11,8 +12,6 @@ using namespace lunagrad;
 using namespace lunagrad::tests;
 
 namespace {
-
-Tensor numbers(const Shape& shape) { return to(randn(shape, DType::f64), DType::f32); }
 
 // A step is a function of arguments that gives results.
 template <class Step>

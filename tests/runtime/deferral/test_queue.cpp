@@ -8,6 +8,7 @@
 #include "runtime/deferral/explain.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
+#include "tests/runtime/deferral/numbers.h"
 #include "tests/samples/hostile_calls.h"
 #include "tests/support/same_bits.h"
 #include "tests/support/timing.h"
@@ -20,7 +21,7 @@ namespace {
 // Out-of-memory messages end with the memory that is free at the time: it is cut off.
 std::string kind_of(const std::string& error) { return error.substr(0, error.find(" fit: ")); }
 
-void check_equal(const HostileResult& got, const HostileResult& expected) {
+void check_equal_results(const HostileResult& got, const HostileResult& expected) {
   CHECK(kind_of(got.error) == kind_of(expected.error));
   CHECK(got.gradient_error == expected.gradient_error);
   REQUIRE(got.outputs.size() == expected.outputs.size());
@@ -36,11 +37,9 @@ void check_equal(const HostileResult& got, const HostileResult& expected) {
   }
 }
 
-Tensor numbers(const Shape& shape, DType type = DType::f32) { return to(randn(shape, DType::f64), type); }
-
 // The results of f, deferred and computed at the end.
 template <class F>
-auto deferred(F&& f) {
+auto deferred_result(F&& f) {
   CallQueue queue;
   const DeferCalls defer(&queue);
   auto result = f();
@@ -63,7 +62,7 @@ TEST_CASE("every op sample gives the same bits, errors and gradients when its ca
     INFO(name_of(call));
     const TensorList operands = operands_of(call);
     const HostileResult expected = run_hostile(call, operands);
-    check_equal(deferred([&] { return run_hostile(call, operands); }), expected);
+    check_equal_results(deferred_result([&] { return run_hostile(call, operands); }), expected);
   });
 }
 
@@ -205,7 +204,7 @@ TEST_CASE("reads and writes in place keep their order") {
   context().generator.seed(3);
   const TensorList expected = program();
   context().generator.seed(3);
-  const TensorList got = deferred(program);
+  const TensorList got = deferred_result(program);
   for (size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
 }
 
@@ -218,7 +217,7 @@ TEST_CASE("a call that runs at once sees what was deferred before it, and is see
     apply_in_place(*find_op("add"), {table, Tensor::number(1.0)});
     return TensorList{picked, doubled, table};
   };
-  const TensorList expected = program(), got = deferred(program);
+  const TensorList expected = program(), got = deferred_result(program);
   for (size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
 }
 
@@ -275,7 +274,7 @@ TEST_CASE("groups give the same bits with any number of threads") {
   for (const int threads : {1, 2, 7}) {
     set_thread_count(threads);
     context().generator.seed(5);
-    CHECK(same_bits(deferred(program), expected));
+    CHECK(same_bits(deferred_result(program), expected));
   }
   set_thread_count(before);
 }

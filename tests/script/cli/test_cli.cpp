@@ -28,7 +28,7 @@ std::vector<json> json_lines(const std::string& text) {
   return lines;
 }
 
-const char* const kSteps = R"(
+const char* const kLoggedSteps = R"(
 local lg = require "lunagrad"
 local lr = lg.run.param("lr", 0.1)
 for step in lg.run.steps(3) do
@@ -57,7 +57,7 @@ TEST_CASE("exit codes") {
   const Folder folder;
   folder.write("error.lua", "error('wrong')");
   folder.write("syntax.lua", "local x = = 1");
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kLoggedSteps);
   folder.write("nan.lua",
                "local lg = require 'lunagrad' lg.run.assert_finite(true) lg.run.log{loss = 0 / 0}");
   folder.write("log.lua",
@@ -243,7 +243,7 @@ TEST_CASE("convert keeps names between formats, info lists the content of a file
 
 TEST_CASE("a run writes a folder with everything about it") {
   const Folder folder;
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kLoggedSteps);
   const Finished finished =
       folder.run({"run", "steps.lua", "--run-dir", "out", "--set", "lr=0.5", "--seed", "7"});
   REQUIRE(finished.code == 0);
@@ -254,7 +254,7 @@ TEST_CASE("a run writes a folder with everything about it") {
   CHECK(config["seed"] == 7);
   CHECK(config["outcome"] == "ok");
   CHECK(config["last_step"] == 3);
-  CHECK(read_file(folder.path() + "/out/script.lua") == kSteps);
+  CHECK(read_file(folder.path() + "/out/script.lua") == kLoggedSteps);
   CHECK(read_file(folder.path() + "/out/log.txt") == "trained with 0.5\n");
   const std::vector<json> metrics = json_lines(read_file(folder.path() + "/out/metrics.jsonl"));
   REQUIRE(metrics.size() == 3);
@@ -274,7 +274,7 @@ TEST_CASE("a run writes a folder with everything about it") {
 
 TEST_CASE("an event file is in TensorBoard's format") {
   const Folder folder;
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kLoggedSteps);
   REQUIRE(folder.run({"run", "steps.lua", "--run-dir", "out", "--tensorboard"}).code == 0);
   std::string data;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/out"))
@@ -302,7 +302,7 @@ TEST_CASE("an event file is in TensorBoard's format") {
 
 TEST_CASE("a run keeps the difference between its code and the commit") {
   const Folder folder;
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kLoggedSteps);
   const std::string commit =
       "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm first && git rev-parse "
       "HEAD";
@@ -311,7 +311,7 @@ TEST_CASE("a run keeps the difference between its code and the commit") {
   CHECK(std::string(json::parse(read_file(folder.path() + "/clean/config.json"))["git_commit"]) + "\n" ==
         hash);
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/clean/git.diff"));
-  folder.write("steps.lua", std::string(kSteps) + "-- changed\n");
+  folder.write("steps.lua", std::string(kLoggedSteps) + "-- changed\n");
   REQUIRE(folder.run({"run", "steps.lua", "--run-dir", "changed"}).code == 0);
   CHECK(read_file(folder.path() + "/changed/git.diff").find("\n+-- changed\n") != std::string::npos);
 }
@@ -346,7 +346,7 @@ TEST_CASE("--kernels says that no GPU ran anything") {
 
 TEST_CASE("--json writes one object per line on stdout and everything else on stderr") {
   const Folder folder;
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kLoggedSteps);
   const Finished finished = folder.run({"run", "steps.lua", "--json", "--steps", "2", "--run-dir", "out"});
   CHECK(finished.code == 0);
   CHECK(finished.err == "trained with 0.1\n");
@@ -392,7 +392,7 @@ end)");
 
 TEST_CASE("progress is plain lines on request and nothing in a pipe") {
   const Folder folder;
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kLoggedSteps);
   CHECK(folder.run({"run", "steps.lua", "--run-dir", "a"}).err == "run saved in a\n");
   const Finished plain = folder.run({"run", "steps.lua", "--run-dir", "b", "--progress", "plain"});
   CHECK(plain.err.find("step 3/3  bad nan  loss 0.3333") != std::string::npos);
@@ -401,7 +401,7 @@ TEST_CASE("progress is plain lines on request and nothing in a pipe") {
 
 TEST_CASE("progress is a bar on a terminal, and not in CI") {
   const Folder folder;
-  const std::string script = folder.write("steps.lua", kSteps);
+  const std::string script = folder.write("steps.lua", kLoggedSteps);
   const std::vector<std::string> arguments{kProgram, "run", script, "--run-dir", folder.path() + "/a"};
   TerminalProgram terminal(arguments, {"TERM=xterm", "CI=", "LC_ALL=C.UTF-8"});
   CHECK(terminal.finish() == 0);

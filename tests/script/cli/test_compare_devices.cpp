@@ -27,12 +27,6 @@ end
 
 std::string training(const std::string& loop) { return kTraining + loop; }
 
-size_t count(const std::string& text, const std::string& part) {
-  size_t found = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("compare-devices lists the nodes of a step in their order and ends with 0 when they only round") {
@@ -53,7 +47,7 @@ TEST_CASE("compare-devices lists the nodes of a step in their order and ends wit
   CHECK(last != run.out.npos);
   CHECK(run.out.find("Sequential.1 at train.lua:9") != run.out.npos);
   // The script stops after the step, prints on stderr and leaves no folder.
-  CHECK(count(run.err, "trained\n") == 2);
+  CHECK(occurrences(run.err, "trained\n") == 2);
   CHECK(run.err.find("warning") == run.err.npos);
   CHECK(folder.run({"runs", "ls"}).out.find("train") == std::string::npos);
 }
@@ -110,7 +104,7 @@ end
     const Finished plain = folder.run({"compare-devices", "plain.lua", "--with", "f64", "--step", step});
     CHECK(plain.code == 0);
     CHECK(plain.out.find("forward   sin") != std::string::npos);
-    CHECK(int(count(plain.err, "passed\n")) == std::atoi(step) - 1);
+    CHECK(int(occurrences(plain.err, "passed\n")) == std::atoi(step) - 1);
   }
   for (const char* script : {"optimizer.lua", "plain.lua"}) {
     const Finished late = folder.run({"compare-devices", script, "--with", "f64", "--step", "6"});

@@ -10,7 +10,7 @@ namespace {
 
 // Trains a small model with what steps usually do: dropout, clipping, a schedule, a value that is read, an
 // error that is caught, and a checkpoint.
-constexpr const char* kScript = R"(
+constexpr const char* kDeferralScript = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 local net = lg.run.state("net", function() return nn.Sequential(nn.Linear(6, 32), nn.Tanh(), nn.Dropout(0.3), nn.Linear(32, 3)) end)
@@ -36,7 +36,7 @@ end
 
 TEST_CASE("a run whose calls are deferred has the numbers of one whose calls are not") {
   const Folder folder;
-  folder.write("train.lua", kScript);
+  folder.write("train.lua", kDeferralScript);
   const auto train = [&](const char* name, std::vector<std::string> more) {
     std::vector<std::string> words = {"run",       "train.lua", "--seed",     "4",
                                       "--run-dir", name,        "--progress", "none"};

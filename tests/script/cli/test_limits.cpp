@@ -19,7 +19,7 @@ namespace {
 const char* const kEndlessPattern =
     "print('begun') io.stdout:flush() string.find(string.rep('a', 4000), string.rep('.-', 12) .. 'b')\n";
 
-const char* const kSteps = R"(
+const char* const kSlowSteps = R"(
 local lg = require "lunagrad"
 local w = lg.run.state("w", function() return lg.zeros(1) end)
 for step in lg.run.steps(1000000) do
@@ -55,7 +55,7 @@ TEST_CASE("a time limit and two interrupts end a call of Lua's library that does
 
 TEST_CASE("a time limit writes a checkpoint, SIGUSR1 too, and the run goes on") {
   const Folder folder;
-  folder.write("steps.lua", kSteps);
+  folder.write("steps.lua", kSlowSteps);
   const Finished limited = folder.run({"run", "steps.lua", "--run-dir", "limited", "--timeout", "2"});
   INFO(limited.err);
   CHECK(limited.code == 124);

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kSteps =
+constexpr const char* kLineOfSteps =
     "lg.run.state('w', function() return lg.zeros(1) end) "
     "for step in lg.run.steps(3) do lg.run.log{loss = step} end print(lg.run.param('lr', 0.5))";
 
@@ -77,15 +77,15 @@ TEST_CASE("what is no flag of lunagrad run is the line's, and so is all after --
 TEST_CASE("flags about a run's folder make a line leave one behind") {
   const Folder folder;
   const std::string path = folder.path();
-  CHECK(folder.run({"-e", kSteps, "--run-dir", "r"}).code == 0);
+  CHECK(folder.run({"-e", kLineOfSteps, "--run-dir", "r"}).code == 0);
   CHECK(read_file(path + "/r/metrics.jsonl").find("\"loss\":3") != std::string::npos);
-  CHECK(folder.run({"-e", kSteps, "--stop-at", "2", "--run-dir", "stopped"}).code == 130);
-  const Finished resumed = folder.run({"-e", kSteps, "--resume", "stopped"});
+  CHECK(folder.run({"-e", kLineOfSteps, "--stop-at", "2", "--run-dir", "stopped"}).code == 130);
+  const Finished resumed = folder.run({"-e", kLineOfSteps, "--resume", "stopped"});
   CHECK_MESSAGE(resumed.code == 0, resumed.err);
   CHECK(read_file(path + "/stopped/metrics.jsonl").find("\"resume\"") != std::string::npos);
-  CHECK(folder.run({"--tensorboard", "-e", kSteps}).code == 0);
+  CHECK(folder.run({"--tensorboard", "-e", kLineOfSteps}).code == 0);
   CHECK(fs::exists(path + "/runs"));
-  CHECK(folder.run({"-e", kSteps, "--profile", "trace.json"}).code == 0);
+  CHECK(folder.run({"-e", kLineOfSteps, "--profile", "trace.json"}).code == 0);
   CHECK(read_file(path + "/trace.json").find("traceEvents") != std::string::npos);
 }
 

@@ -10,13 +10,6 @@ namespace {
 
 const std::string kStart = "local lg = require 'lunagrad'\nlocal x = lg.tensor {1., 2., 3.}\n";
 
-// How often a part occurs in a text.
-size_t count(const std::string& text, const std::string& part) {
-  size_t found = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("a tensor or a number as a condition, and == of a tensor and a number, are told by run and check") {
@@ -53,7 +46,7 @@ TEST_CASE("a tensor or a number as a condition, and == of a tensor and a number,
     const Finished run = folder.run({"run", "silent.lua"}), checked = folder.run({"check", "silent.lua"});
     CHECK(run.code == 0);
     const std::string told = message;
-    CHECK_MESSAGE(count(run.err, "warning: silent.lua:3: ") == (told.empty() ? 0 : 1), run.err);
+    CHECK_MESSAGE(occurrences(run.err, "warning: silent.lua:3: ") == (told.empty() ? 0 : 1), run.err);
     CHECK_MESSAGE(run.err.find(told) != std::string::npos, run.err);
     CHECK_MESSAGE(checked.code == (told.empty() ? 0 : 1), checked.err);
     CHECK_MESSAGE(checked.err.find(told) != std::string::npos, checked.err);
@@ -68,7 +61,7 @@ TEST_CASE("== of two tensors is told once, at its line; that of one tensor with 
                                    "for _ = 1, 3 do\n  print(x == y)\nend\nprint(y ~= x)\n");
   const Finished finished = folder.run({"run", "identity.lua"});
   CHECK(finished.code == 0);
-  CHECK_MESSAGE(count(finished.err, "warning: ") == 1, finished.err);
+  CHECK_MESSAGE(occurrences(finished.err, "warning: ") == 1, finished.err);
   CHECK(finished.err.find("warning: identity.lua:6: == asks whether two tensors are the same one") !=
         std::string::npos);
   const Finished checked = folder.run({"check", "identity.lua"});
@@ -119,7 +112,7 @@ TEST_CASE("a global that a run assigns is told once, in modules too, and not in 
   CHECK(
       finished.err.find("warning: global.lua:2: assigns the global 'total'; write `local`, or _G.total where "
                         "one is meant") != std::string::npos);
-  CHECK_MESSAGE(count(finished.err, "assigns the global") == 1, finished.err);
+  CHECK_MESSAGE(occurrences(finished.err, "assigns the global") == 1, finished.err);
   folder.write("part.lua", "helper = 3\nreturn {}\n");
   folder.write("whole.lua", "require 'part'\n_G.meant = 1\nprint(helper)\n");
   CHECK(folder.run({"run", "whole.lua"}).err.find("part.lua:1: assigns the global 'helper'") !=
@@ -159,7 +152,7 @@ TEST_CASE("steps whose gradients were never cleared, and steps without gradients
     folder.write("steps.lua", model + body + "end\n");
     const Finished finished = folder.run({"run", "steps.lua"});
     CHECK_MESSAGE(finished.code == 0, finished.err);
-    CHECK_MESSAGE(count(finished.err, "warning: steps.lua:") == (*message ? 1 : 0), finished.err);
+    CHECK_MESSAGE(occurrences(finished.err, "warning: steps.lua:") == (*message ? 1 : 0), finished.err);
     CHECK_MESSAGE(finished.err.find(message) != std::string::npos, finished.err);
   }
 }

@@ -7,7 +7,7 @@ using namespace lunagrad::test;
 
 namespace {
 
-constexpr const char* kScript =
+constexpr const char* kPrintingScript =
     "local lg = require 'lunagrad'\n"
     "for step in lg.run.steps(2) do print('printed') lg.run.log{loss = step} end\n";
 
@@ -15,7 +15,7 @@ constexpr const char* kScript =
 
 TEST_CASE("output to a closed stream does not go into the files of a run") {
   const Folder folder;
-  folder.write("a.lua", kScript);
+  folder.write("a.lua", kPrintingScript);
   const Finished closed =
       Program({"sh", "-c", kProgram + " run a.lua --run-dir run <&- >&- 2>&-"}, "", {}, folder.path())
           .finish();
@@ -29,7 +29,7 @@ TEST_CASE("output to a closed stream does not go into the files of a run") {
 
 TEST_CASE("output that fails on a full disk is an error, and the run is complete") {
   const Folder folder;
-  folder.write("a.lua", kScript);
+  folder.write("a.lua", kPrintingScript);
   for (const char* arguments : {"run a.lua --run-dir one", "run a.lua --json --run-dir two", "-e 'print(1)'",
                                 "help", "runs --in . ls"}) {
     const Finished full =

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kScript = R"(
+const char* const kSweepScript = R"(
 local lg = require "lunagrad"
 local x, wide = lg.run.param("x", 1.0, {max = 100}), lg.run.param("wide", 1)
 if x == 13 then error("an unlucky number\nand more") end
@@ -99,7 +99,7 @@ TEST_CASE("sweep: a leg's name is read back, and other names are not") {
 
 TEST_CASE("sweep: new, join, ls and best of a grid; trials are run folders") {
   const Folder folder;
-  folder.write("x.lua", kScript);
+  folder.write("x.lua", kSweepScript);
   REQUIRE(folder
               .run({"sweep", "new", "s", "x.lua", "--grid", "x=1,2.5,13", "--grid", "wide=1..2", "--",
                     "two words"})
@@ -139,7 +139,7 @@ TEST_CASE("sweep: new, join, ls and best of a grid; trials are run folders") {
 
 TEST_CASE("sweep: more is better with --maximize, and halving needs few steps of bad trials") {
   const Folder folder;
-  folder.write("x.lua", kScript);
+  folder.write("x.lua", kSweepScript);
   const std::vector<std::string> make = {
       "sweep",  "new",    "s",        "x.lua",      "--random", "x=0..50", "--trials", "9",          "--set",
       "wide=3", "--asha", "accuracy", "--maximize", "accuracy", "--eta",   "3",        "--smallest", "1"};
@@ -161,7 +161,7 @@ TEST_CASE("sweep: more is better with --maximize, and halving needs few steps of
 
 TEST_CASE("sweep: one sentence for each mistake") {
   const Folder folder;
-  folder.write("x.lua", kScript);
+  folder.write("x.lua", kSweepScript);
   const auto wrong = [&](std::vector<std::string> options, int code, const std::string& message) {
     std::vector<std::string> arguments = {"new", "s", "x.lua"};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -223,7 +223,7 @@ TEST_CASE("sweep: one sentence for each mistake") {
       std::string::npos);
 
   REQUIRE(folder.run({"sweep", "new", "changed", "x.lua", "--grid", "x=1,2"}).code == 0);
-  folder.write("x.lua", std::string(kScript) + "-- changed\n");
+  folder.write("x.lua", std::string(kSweepScript) + "-- changed\n");
   fails(folder, {"join", "changed"}, 6, "x.lua: changed since the sweep was made");
   fs::remove(folder.path() + "/x.lua");
   fails(folder, {"join", "changed"}, 6, "x.lua: cannot be read");
@@ -231,7 +231,7 @@ TEST_CASE("sweep: one sentence for each mistake") {
 
 TEST_CASE("sweep: a damaged plan is an error with its file, not a crash") {
   const Folder folder;
-  folder.write("x.lua", kScript);
+  folder.write("x.lua", kSweepScript);
   REQUIRE(folder.run({"sweep", "new", "s", "x.lua", "--random", "x=1..2", "--trials", "8", "--asha", "loss"})
               .code == 0);
   const std::string path = folder.path() + "/s/sweep.json", whole = read_file(path);

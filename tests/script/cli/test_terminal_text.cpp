@@ -110,3 +110,5 @@ lg.run._warn "\27[2Jwarned"
   CHECK_CLEAN(prompt);
   CHECK(prompt.out.find(R"(\u001b[2J)") != std::string::npos);
 }
+
+#undef CHECK_CLEAN

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kScript = R"(
+const char* const kWrittenFilesScript = R"(
 local lg = require "lunagrad"
 lg.run.state("w", function() return lg.zeros(1) end)
 for step in lg.run.steps(3) do
@@ -46,7 +46,7 @@ std::string only_run(const Folder& folder) {
 
 TEST_CASE("commands write through pipes, devices and streams, and follow links") {
   const Folder folder;
-  folder.write("a.lua", kScript);
+  folder.write("a.lua", kWrittenFilesScript);
   REQUIRE(folder.run({"run", "a.lua", "--run-dir", "r"}).code == 0);
   const std::string csv = folder.run({"runs", "export", "r"}).out;
   REQUIRE(csv.starts_with("step,"));
@@ -83,7 +83,7 @@ TEST_CASE("commands write through pipes, devices and streams, and follow links")
 
 TEST_CASE("pages, traces, reports, bundles and arrays of commands go where they are named") {
   const Folder folder;
-  folder.write("a.lua", kScript);
+  folder.write("a.lua", kWrittenFilesScript);
   folder.write("t_test.lua", "it('passes', function() end)");
   REQUIRE(folder.run({"run", "a.lua", "--run-dir", "r"}).code == 0);
   struct Case {
@@ -128,7 +128,7 @@ TEST_CASE("scripts with names of any length and bytes have a run's folder, and w
                                   std::string("a\x01\x7f"), std::string("."), std::string("100%s%n")}) {
     CAPTURE(name);
     const Folder folder;
-    folder.write(name + ".lua", kScript);
+    folder.write(name + ".lua", kWrittenFilesScript);
     const Finished finished = folder.run({"run", "./" + name + ".lua", "--progress", "none"});
     CHECK_MESSAGE(finished.code == 0, finished.err);
     const std::string run = only_run(folder);
@@ -181,7 +181,7 @@ end
 
 TEST_CASE("a run's folder may have the longest name") {
   const Folder folder;
-  folder.write("a.lua", kScript);
+  folder.write("a.lua", kWrittenFilesScript);
   const std::string longest(255, 'd');
   const Finished finished = folder.run({"run", "a.lua", "--run-dir", "deep/" + longest, "--tensorboard"});
   CHECK_MESSAGE(finished.code == 0, finished.err);

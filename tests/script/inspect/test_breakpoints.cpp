@@ -13,7 +13,7 @@ namespace {
 
 // The chunk is called "test": line 6 makes the product, line 7 its relu, line 8 the sum, line 9 calls
 // backward.
-const char* const kSteps = R"(local lg = require "lunagrad"
+const char* const kBreakpointScript = R"(local lg = require "lunagrad"
 local w = lg.ones(3, 4, {requires_grad = true})
 local x = lg.ones(2, 3)
 for step in lg.run.steps(4) do
@@ -70,7 +70,7 @@ TEST_CASE("an op, a shape and a line pause after the op, with `it` bound to the 
     recorder.session.watch_tape(true);
     const uint64_t id = recorder.session.add_breakpoint(one.breakpoint);
     REQUIRE(id);
-    recorder.run(kSteps);
+    recorder.run(kBreakpointScript);
     const BreakHit hit = next_hit(recorder, 1);
     CHECK(hit.breakpoint == id);
     CHECK(hit.op == one.op);
@@ -101,7 +101,7 @@ TEST_CASE("backward: the gradient that reaches a node, on a tape of the pass") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.session.add_breakpoint(on(Condition::op, "relu", Pass::backward));
-  recorder.run(kSteps);
+  recorder.run(kBreakpointScript);
   const BreakHit hit = next_hit(recorder, 1);
   CHECK(hit.backward);
   CHECK(hit.place.line == 7);
@@ -123,7 +123,7 @@ TEST_CASE("a norm counts once per step, a step at its start") {
   Breakpoint step = on(Condition::step);
   step.step = 2;
   recorder.session.add_breakpoint(step);
-  recorder.run(kSteps);
+  recorder.run(kBreakpointScript);
   const BreakHit second = next_hit(recorder, 1);
   CHECK(second.step == 2);
   CHECK(second.summary == "step 2 begins");
@@ -234,7 +234,7 @@ TEST_CASE("a predicate that fails is disabled with a warning; an invalid breakpo
   Recorder recorder;
   const uint64_t id = recorder.session.add_breakpoint(on(Condition::predicate, "op.nothing.at > 1"));
   REQUIRE(id);
-  REQUIRE(recorder.finish(kSteps) == Outcome::ok);
+  REQUIRE(recorder.finish(kBreakpointScript) == Outcome::ok);
   CHECK(recorder.texts(Kind::warning).find("switched off") != std::string::npos);
   CHECK(recorder.session.breakpoints()[0].problem.find("nil value") != std::string::npos);
   CHECK(recorder.session.break_hits().empty());

@@ -14,7 +14,7 @@ using namespace lunagrad::tests;
 namespace {
 
 // w changes in each step, so that values of different steps differ.
-constexpr const char* kSteps = R"(
+constexpr const char* kHistoryScript = R"(
 local lg = require "lunagrad"
 local w = lg.tensor{1.0, 2.0, 3.0}:float():requires_grad_()
 for step in lg.run.steps(steps or 1000000) do
@@ -28,18 +28,11 @@ for step in lg.run.steps(steps or 1000000) do
 end
 )";
 
-template <class T>
-T ask(const std::function<void(std::function<void(T)>)>& question) {
-  std::promise<T> promise;
-  question([&](T answer) { promise.set_value(std::move(answer)); });
-  return promise.get_future().get();
-}
-
-SliceView look(Session& session, const TensorPlace& place) {
+SliceView inspected(Session& session, const TensorPlace& place) {
   return ask<SliceView>([&](auto done) { session.inspect(place, {}, {}, done); });
 }
 
-const NodeInfo* find(const TapeSnapshot& tape, const std::string& op) {
+const NodeInfo* find_node(const TapeSnapshot& tape, const std::string& op) {
   for (const NodeInfo& node : tape.nodes)
     if (node.op == op) return &node;
   return nullptr;
@@ -68,7 +61,7 @@ void pause_and_step(Recorder& recorder, const std::string& code, int count) {
 
 TEST_CASE("values of kept steps are those of their step, weights included") {
   Recorder recorder;
-  pause_and_step(recorder, kSteps, 4);
+  pause_and_step(recorder, kHistoryScript, 4);
   const History history = recorder.session.history();
   int captured = 0;
   for (const KeptStep& kept : history.steps) {
@@ -78,18 +71,18 @@ TEST_CASE("values of kept steps are those of their step, weights included") {
     const auto tape = recorder.session.tape(kept.step);
     REQUIRE(tape);
     CHECK(tape->step == kept.step);
-    const NodeInfo* const mul = find(*tape, "mul");
-    const NodeInfo* const leaf = find(*tape, "leaf");
+    const NodeInfo* const mul = find_node(*tape, "mul");
+    const NodeInfo* const leaf = find_node(*tape, "leaf");
     REQUIRE(mul);
     REQUIRE(leaf);
     const double k = double(kept.step);
-    CHECK(look(recorder.session, {kept.step, leaf->id}).cells == std::vector<double>{k, k + 1, k + 2});
-    CHECK(look(recorder.session, {kept.step, mul->id}).cells ==
+    CHECK(inspected(recorder.session, {kept.step, leaf->id}).cells == std::vector<double>{k, k + 1, k + 2});
+    CHECK(inspected(recorder.session, {kept.step, mul->id}).cells ==
           std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
-    CHECK(look(recorder.session, {kept.step, mul->id, true, 1}).cells == std::vector<double>{k, k, k});
-    CHECK(look(recorder.session, {kept.step, leaf->id, false, 0, Which::gradient}).cells ==
+    CHECK(inspected(recorder.session, {kept.step, mul->id, true, 1}).cells == std::vector<double>{k, k, k});
+    CHECK(inspected(recorder.session, {kept.step, leaf->id, false, 0, Which::gradient}).cells ==
           std::vector<double>{k, k, k});
-    CHECK(look(recorder.session, {kept.step, mul->id, true, 1, Which::gradient}).reason ==
+    CHECK(inspected(recorder.session, {kept.step, mul->id, true, 1, Which::gradient}).reason ==
           "it needs no gradient");
   }
   CHECK(captured >= 4);
@@ -115,7 +108,7 @@ end
   const auto answers = [&](const char* op) {
     std::vector<SliceView> seen;
     std::promise<void> done;
-    recorder.session.inspect({-1, find(*tape, op)->id}, {}, {}, [&](SliceView view) {
+    recorder.session.inspect({-1, find_node(*tape, op)->id}, {}, {}, [&](SliceView view) {
       seen.push_back(std::move(view));
       if (seen.back().has_statistics) done.set_value();
     });
@@ -135,7 +128,7 @@ end
 
 TEST_CASE("a viewer's pause finds a whole step") {
   Recorder recorder;
-  watch(recorder, kSteps);
+  watch(recorder, kHistoryScript);
   // On a busy machine a step may take longer than a pause waits, but not every time.
   const auto whole = [&] {
     recorder.session.pause();
@@ -150,9 +143,9 @@ TEST_CASE("a viewer's pause finds a whole step") {
   }
   CHECK(attempts < 20);
   const auto tape = recorder.session.tape();
-  const NodeInfo* const mul = find(*tape, "mul");
+  const NodeInfo* const mul = find_node(*tape, "mul");
   REQUIRE(mul);
-  CHECK(look(recorder.session, {-1, mul->id}).available);
+  CHECK(inspected(recorder.session, {-1, mul->id}).available);
 }
 
 TEST_CASE("a pause inside a long step is prompt; one step from there ends it") {
@@ -181,8 +174,8 @@ end
   REQUIRE(tape);
   CHECK(tape->step == 1);
   CHECK(recorder.session.history().steps.back().complete);
-  CHECK(look(recorder.session, {1, tape->nodes[1].id}).cells == std::vector<double>{6, 6, 6});
-  for (const NodeInfo& node : tape->nodes) CHECK(look(recorder.session, {1, node.id}).available);
+  CHECK(inspected(recorder.session, {1, tape->nodes[1].id}).cells == std::vector<double>{6, 6, 6});
+  for (const NodeInfo& node : tape->nodes) CHECK(inspected(recorder.session, {1, node.id}).available);
 }
 
 TEST_CASE("a value that was written in place after its capture says so") {
@@ -201,17 +194,17 @@ end
 )",
                  1);
   const auto tape = recorder.session.tape();
-  const NodeInfo* const add = find(*tape, "add");
+  const NodeInfo* const add = find_node(*tape, "add");
   REQUIRE(add);
-  const SliceView view = look(recorder.session, {tape->step, add->id, true, 1});
+  const SliceView view = inspected(recorder.session, {tape->step, add->id, true, 1});
   CHECK(view.available);
   CHECK(view.note.find("written to since, by copy_ at test:9") == 0);
-  CHECK(look(recorder.session, {tape->step, add->id}).note.empty());
+  CHECK(inspected(recorder.session, {tape->step, add->id}).note.empty());
 }
 
 TEST_CASE("the values of one step are captured on demand, while the script runs") {
   Recorder recorder;
-  watch(recorder, kSteps);
+  watch(recorder, kHistoryScript);
   for (const KeptStep& kept : recorder.session.history().steps) CHECK_FALSE(kept.values);
   recorder.session.capture_values();
   const auto captured = [&] {
@@ -222,8 +215,8 @@ TEST_CASE("the values of one step are captured on demand, while the script runs"
   };
   REQUIRE(eventually([&] { return captured() > 0; }));
   const int64_t step = captured();
-  const NodeInfo* const leaf = find(*recorder.session.tape(step), "leaf");
-  CHECK(look(recorder.session, {step, leaf->id}).cells[0] == double(step));
+  const NodeInfo* const leaf = find_node(*recorder.session.tape(step), "leaf");
+  CHECK(inspected(recorder.session, {step, leaf->id}).cells[0] == double(step));
 }
 
 TEST_CASE("of steps that another pass makes too large for the budget the oldest go, and no other") {
@@ -291,7 +284,7 @@ end
   const auto tape = recorder.session.tape();
   REQUIRE(tape);
   REQUIRE(tape->nodes.size() == 21002);
-  const SliceView first = look(recorder.session, {tape->step, tape->nodes[21000].id, true, 1});
+  const SliceView first = inspected(recorder.session, {tape->step, tape->nodes[21000].id, true, 1});
   CHECK(first.available);
   CHECK(first.cells == std::vector<double>{1});
 }
@@ -322,7 +315,7 @@ end
   CHECK(values >= 1);
   CHECK(values <= 8);
   CHECK(history.steps.back().values);
-  CHECK(look(recorder.session, {1, 1}).reason == "the step is no longer kept");
+  CHECK(inspected(recorder.session, {1, 1}).reason == "the step is no longer kept");
 }
 
 TEST_CASE("values that exceed the budget are computed when they are asked for") {
@@ -339,22 +332,22 @@ end
 )",
                  2);
   const auto tape = recorder.session.tape();
-  const NodeInfo* const mul = find(*tape, "mul");
+  const NodeInfo* const mul = find_node(*tape, "mul");
   REQUIRE(mul);
-  const SliceView view = look(recorder.session, {-1, mul->id});
+  const SliceView view = inspected(recorder.session, {-1, mul->id});
   CAPTURE(view.reason);
   CHECK(view.available);
   CHECK(view.statistics.mean == 1);
-  CHECK(look(recorder.session, {-1, mul->id, false, 0, Which::gradient}).statistics.mean == 1);
+  CHECK(inspected(recorder.session, {-1, mul->id, false, 0, Which::gradient}).statistics.mean == 1);
   CHECK(recorder.session.history().bytes <= size_t(1) << 20);
   CHECK_FALSE(recorder.session.history().steps.back().complete);
 }
 
 TEST_CASE("a tensor is saved as a NumPy file and printed; failures are reported") {
   Recorder recorder;
-  pause_and_step(recorder, kSteps, 1);
+  pause_and_step(recorder, kHistoryScript, 1);
   const auto tape = recorder.session.tape();
-  const TensorPlace place{tape->step, find(*tape, "mul")->id};
+  const TensorPlace place{tape->step, find_node(*tape, "mul")->id};
   const test::Folder temporary;
   const std::string folder = temporary.path();
   const auto save = [&](const std::string& path) {
@@ -377,7 +370,7 @@ TEST_CASE("a tensor is saved as a NumPy file and printed; failures are reported"
 TEST_CASE("a new run starts with an empty history") {
   Recorder recorder;
   recorder.session.watch_tape(true);
-  CHECK(recorder.finish(std::string("steps = 3 ") + kSteps) == Outcome::ok);
+  CHECK(recorder.finish(std::string("steps = 3 ") + kHistoryScript) == Outcome::ok);
   CHECK_FALSE(recorder.session.history().steps.empty());
   CHECK(recorder.finish("print('nothing')") == Outcome::ok);
   CHECK(recorder.session.history().steps.empty());

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <fstream>
-#include <future>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -20,15 +19,8 @@ namespace {
 
 const std::string kSource = LUNAGRAD_SOURCE_DIR;
 
-template <class T>
-T ask(const std::function<void(std::function<void(T)>)>& question) {
-  std::promise<T> promise;
-  question([&](T answer) { promise.set_value(std::move(answer)); });
-  return promise.get_future().get();
-}
-
 // With every element, so that equal cells are equal tensors.
-SliceView look(Session& session, const TensorPlace& place) {
+SliceView inspected_whole(Session& session, const TensorPlace& place) {
   SliceQuery query;
   query.statistics = false;
   query.most_rows = query.most_columns = 1 << 20;
@@ -64,13 +56,13 @@ Seen everything(Session& session) {
         const std::string name =
             std::to_string(i) + " " + node.op + (input ? " input " : " output ") + std::to_string(k);
         const TensorPlace place{tape->step, node.id, input, int(k)};
-        const SliceView value = look(session, place);
+        const SliceView value = inspected_whole(session, place);
         if (!value.available || !value.note.empty())
           seen.missing += name + ": " + value.reason + value.note + "\n";
         seen.hashes[name] = hash(value);
         TensorPlace of_gradient = place;
         of_gradient.which = Which::gradient;
-        const SliceView gradient = look(session, of_gradient);
+        const SliceView gradient = inspected_whole(session, of_gradient);
         const bool has_none =
             gradient.reason == "it needs no gradient" || gradient.reason == "no gradient reached it";
         if (!has_none && (!gradient.available || !gradient.note.empty()))

@@ -16,7 +16,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-const ParameterStatistics* find(const StepStatistics& step, const std::string& name) {
+const ParameterStatistics* find_parameter(const StepStatistics& step, const std::string& name) {
   for (const ParameterStatistics& p : step.parameters)
     if (p.name == name) return &p;
   return nullptr;
@@ -102,7 +102,7 @@ TEST_CASE("a measured step has the script's norms, and lists parameters without 
   const StepStatistics& first = *steps[0];
   CHECK(first.step == 1);
   CHECK(first.cost_ns > 0);
-  const ParameterStatistics* const weight = find(first, "0.weight");
+  const ParameterStatistics* const weight = find_parameter(first, "0.weight");
   REQUIRE(weight);
   double gradient = 0, norm = 0, update = 0;
   REQUIRE(std::sscanf(recorder.output().c_str(), "found %lf %lf %lf", &gradient, &norm, &update) == 3);
@@ -117,7 +117,7 @@ TEST_CASE("a measured step has the script's norms, and lists parameters without 
   for (const int64_t count : weight->counts) counted += count;
   CHECK(counted == 24);
   CHECK(weight->edges.size() == weight->counts.size() + 1);
-  const ParameterStatistics* const spare = find(first, "spare");
+  const ParameterStatistics* const spare = find_parameter(first, "spare");
   REQUIRE(spare);
   CHECK_FALSE(spare->has_gradient);
   CHECK(std::isnan(spare->update_norm));

@@ -7,7 +7,6 @@
 
 #include "tests/support/program.h"
 
-using namespace lunagrad::test;
 using nlohmann::json;
 
 namespace {
@@ -32,9 +31,9 @@ for step in lg.run.steps(lg.run.param("steps", 25)) do
 end
 )";
 
-std::vector<json> tapes_of(const Folder& folder, const std::string& run) {
+std::vector<json> tapes_of(const lunagrad::test::Folder& folder, const std::string& run) {
   std::vector<json> tapes;
-  std::istringstream lines(read_file(folder.path() + "/" + run + "/tape.jsonl"));
+  std::istringstream lines(lunagrad::test::read_file(folder.path() + "/" + run + "/tape.jsonl"));
   for (std::string line; std::getline(lines, line);) tapes.push_back(json::parse(line));
   return tapes;
 }
@@ -42,7 +41,7 @@ std::vector<json> tapes_of(const Folder& folder, const std::string& run) {
 }  // namespace
 
 TEST_CASE("a run keeps the tapes of steps 1, 10, 100 and of the last, with the numbers of their nodes") {
-  const Folder folder;
+  const lunagrad::test::Folder folder;
   folder.write("train.lua", kTraining);
   const lunagrad::test::Finished run = folder.run({"run", "train.lua", "--run-dir", "a"});
   INFO(run.err);
@@ -61,7 +60,7 @@ TEST_CASE("a run keeps the tapes of steps 1, 10, 100 and of the last, with the n
   CHECK(nodes[0]["line"] == 10);
   CHECK(nodes[0]["in"][0][0] == 1);
   size_t weights = 0;
-  std::istringstream rows(read_file(folder.path() + "/a/metrics.jsonl"));
+  std::istringstream rows(lunagrad::test::read_file(folder.path() + "/a/metrics.jsonl"));
   std::string row;
   std::getline(rows, row);
   CHECK(tapes[0]["values"][0][0][4].get<double>() ==
@@ -77,7 +76,7 @@ TEST_CASE("a run keeps the tapes of steps 1, 10, 100 and of the last, with the n
 }
 
 TEST_CASE("a tape keeps the figures of what no node made, and sketches that tell values apart") {
-  const Folder folder;
+  const lunagrad::test::Folder folder;
   folder.write("train.lua", R"(
 local lg = require "lunagrad"
 local w = lg.ones(4, 3, {requires_grad = true})
@@ -116,7 +115,7 @@ end
 }
 
 TEST_CASE("what ran before a smaller pass of the step has its numbers, too") {
-  const Folder folder;
+  const lunagrad::test::Folder folder;
   folder.write("train.lua", R"(
 local lg = require "lunagrad"
 local w = lg.ones(3, {requires_grad = true})
@@ -139,14 +138,14 @@ end
 }
 
 TEST_CASE("taking down a tape changes no number, and a run without a folder has none") {
-  const Folder folder;
+  const lunagrad::test::Folder folder;
   folder.write("train.lua", kTraining);
   // 99 and 100 steps: only the first run records step 99.
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "a", "--set", "steps=99"}).code == 0);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "b", "--set", "steps=100"}).code == 0);
   const auto losses = [&](const std::string& run) {
     std::vector<json> found;
-    std::istringstream lines(read_file(folder.path() + "/" + run + "/metrics.jsonl"));
+    std::istringstream lines(lunagrad::test::read_file(folder.path() + "/" + run + "/metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) found.push_back(json::parse(line)["metrics"]["loss"]);
     return found;
   };
@@ -160,7 +159,7 @@ TEST_CASE("taking down a tape changes no number, and a run without a folder has 
 }
 
 TEST_CASE("a script without lg.run.steps keeps tapes once it has a folder") {
-  const Folder folder;
+  const lunagrad::test::Folder folder;
   folder.write("train.lua", R"(
 local lg = require "lunagrad"
 local w = lg.randn(3):requires_grad_()

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kTraining = R"(
+const char* const kDamagedTraining = R"(
 local lg = require "lunagrad"
 local model = lg.run.state("model", function() return lg.nn.Linear(4, 2) end)
 local optimizer = lg.run.state("optimizer", function() return lg.optim.Adam(model:parameters(), {lr = 0.1}) end)
@@ -138,7 +138,7 @@ const char* const kRows = R"({"step":1,"time":0.1,"metrics":{"loss":3.0}}
 
 TEST_CASE("a damaged checkpoint gives the numbers that were, or an error") {
   const Folder folder;
-  const std::string script = folder.write("train.lua", kTraining);
+  const std::string script = folder.write("train.lua", kDamagedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "run"}).code == 0);
   fs::copy_file(folder.path() + "/run/checkpoints/step-00000002.safetensors",
                 folder.path() + "/x.safetensors");
@@ -172,7 +172,7 @@ TEST_CASE("a damaged part of a sharded checkpoint gives the numbers that were, o
 
 TEST_CASE("the error of a damaged checkpoint names the tensor, and the command that goes on before it") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kDamagedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "run"}).code == 0);
   const std::string checkpoints = folder.path() + "/run/checkpoints/";
   const auto damage = [&](const char* name) {
@@ -204,7 +204,7 @@ TEST_CASE("the error of a damaged checkpoint names the tensor, and the command t
 
 TEST_CASE("a checkpoint of an earlier version, without checksums, is resumed with a warning") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kDamagedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "run"}).code == 0);
   const std::string path = folder.path() + "/run/checkpoints/step-00000002.safetensors";
   std::string bytes = read_file(path);
@@ -253,7 +253,7 @@ TEST_CASE("damaged records of metrics.jsonl are skipped and counted") {
 
 TEST_CASE("a run with damaged records is shown, compared, exported and repeated") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kDamagedTraining);
   for (const char* name : {"runs/a", "runs/b"})
     REQUIRE(folder.run({"run", "train.lua", "--run-dir", name}).code == 0);
   const std::string path = folder.path() + "/runs/a/metrics.jsonl", rows = read_file(path);
@@ -279,7 +279,7 @@ TEST_CASE("a run with damaged records is shown, compared, exported and repeated"
 
 TEST_CASE("runs check names what is damaged, and --repair moves it aside") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kDamagedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/a", "--keyframes", "8MiB"}).code == 0);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/b"}).code == 0);
   const std::string run = folder.path() + "/runs/a/";
@@ -336,7 +336,7 @@ TEST_CASE("runs check names what is damaged, and --repair moves it aside") {
 
 TEST_CASE("a copy of a script that is damaged is not repeated, and runs check finds it") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kDamagedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/a", "--keyframes", "8MiB"}).code == 0);
   const std::string copy = folder.path() + "/runs/a/script.lua", text = read_file(copy);
   for (const std::string& changed :

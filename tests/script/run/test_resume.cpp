@@ -30,7 +30,7 @@ namespace {
 
 // Everything that a step depends on: weights, an optimizer's state, dropout, random data, a parameter, a
 // table.
-const char* const kTraining = R"(
+const char* const kResumedTraining = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 lg.manual_seed(3)
@@ -108,7 +108,7 @@ std::vector<std::string> checkpoints(const std::string& run) {
 
 TEST_CASE("ten steps, a checkpoint and ten more equal twenty steps, bit by bit") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kResumedTraining);
   const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole"});
   REQUIRE(whole.code == 0);
   REQUIRE(
@@ -135,7 +135,7 @@ TEST_CASE("ten steps, a checkpoint and ten more equal twenty steps, bit by bit")
 
 TEST_CASE("Ctrl-C writes a checkpoint of the ended step, and the run resumes from it") {
   const Folder folder;
-  const std::string script = folder.write("train.lua", kTraining);
+  const std::string script = folder.write("train.lua", kResumedTraining);
   const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole", "--steps", "500"});
   Program program({kProgram, "run", script, "--run-dir", "part", "--steps", "500", "--", "slow"}, "", {},
                   folder.path());
@@ -151,7 +151,7 @@ TEST_CASE("Ctrl-C writes a checkpoint of the ended step, and the run resumes fro
 
 TEST_CASE("--stop-at ends the run at that step with a checkpoint, but not behind the last one") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kResumedTraining);
   const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole", "--stop-at", "20"});
   CHECK(whole.code == 0);
   CHECK(folder.run({"run", "train.lua", "--run-dir", "part", "--stop-at", "7"}).code == 130);
@@ -165,7 +165,7 @@ TEST_CASE("--stop-at ends the run at that step with a checkpoint, but not behind
 
 TEST_CASE("each step is shown once when a run goes on from before its last step") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kResumedTraining);
   std::vector<int64_t> all(9);
   std::iota(all.begin(), all.end(), 1);
   const auto run = [&](std::vector<std::string> arguments) {
@@ -316,7 +316,7 @@ TEST_CASE("a name of a run resumes it, as the other commands take it") {
 
 TEST_CASE("--checkpoint-every keeps one automatic checkpoint") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kResumedTraining);
   CHECK(folder.run({"run", "train.lua", "--run-dir", "kept", "--steps", "300", "--checkpoint-every", "0.001"})
             .code == 0);
   const fs::directory_iterator files(folder.path() + "/kept/checkpoints");
@@ -363,7 +363,7 @@ TEST_CASE("without registered states Ctrl-C reports that there is no checkpoint"
 
 TEST_CASE("killed at any moment, the newest checkpoint can be loaded") {
   const Folder folder;
-  const std::string script = folder.write("train.lua", kTraining);
+  const std::string script = folder.write("train.lua", kResumedTraining);
   std::mt19937 random(7);
   const int times = std::getenv("LUNAGRAD_TEST_ALL") ? 100 : 6;
   for (int i = 0; i < times; ++i) {
@@ -385,7 +385,7 @@ TEST_CASE("killed at any moment, the newest checkpoint can be loaded") {
 
 TEST_CASE("what cannot be resumed is an error with one sentence") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kResumedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "run", "--steps", "2", "--set", "save_at=2"}).code ==
           0);
   const auto fails = [&](std::vector<std::string> arguments, int code, const char* part) {
@@ -419,7 +419,7 @@ TEST_CASE("what cannot be resumed is an error with one sentence") {
 
 TEST_CASE("two runs do not write to one folder") {
   const Folder folder;
-  const std::string script = folder.write("train.lua", kTraining);
+  const std::string script = folder.write("train.lua", kResumedTraining);
   Program program({kProgram, "run", script, "--run-dir", "run", "--steps", "100000", "--", "slow"}, "", {},
                   folder.path());
   REQUIRE(program.wrote("step 2\n"));

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-const char* const kTraining = R"(
+const char* const kListedTraining = R"(
 local lg = require "lunagrad"
 local lr = lg.run.live("lr", 0.5)
 local w = lg.randn(4)
@@ -38,7 +38,7 @@ size_t count_lines(const std::string& text) { return size_t(std::count(text.begi
 
 TEST_CASE("runs are listed, shown, compared, exported and removed") {
   const Folder folder;
-  folder.write("train.lua", kTraining);
+  folder.write("train.lua", kListedTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/a"}).code == 0);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/b", "--set", "lr=0.1", "--seed", "7"}).code ==
           0);
@@ -177,7 +177,7 @@ TEST_CASE("the newest checkpoint is of the newest branch of a run") {
 
 TEST_CASE("repro compares every number, with the changes of parameters") {
   const Folder folder;
-  const std::string script = folder.write("train.lua", kTraining);
+  const std::string script = folder.write("train.lua", kListedTraining);
   {
     Session* watched = nullptr;
     Session session([&](const Event& event) {

@@ -16,7 +16,7 @@ namespace {
 // A script with a loop whose length and an evaluation depend on the step. It compares the memory in use some
 // time after the last reload, which starts a new script, with the memory at the end: two measurements each,
 // since one may include a tensor that waits for the next collection.
-const std::string kTraining = R"(
+const std::string kDeferredTraining = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 lg.set_deferred(true)
@@ -64,13 +64,13 @@ std::string train(bool deferred, int64_t total) {
     told = event.step;
     if (told % (total / 20) == 0) recorder.session.set_param("rate", told % (total / 10) ? "0.002" : "0.01");
     if (told % (total / 10) == 0 && told < total)
-      recorder.session.reload(kTraining + "-- after step " + std::to_string(told) + "\n");
+      recorder.session.reload(kDeferredTraining + "-- after step " + std::to_string(told) + "\n");
   };
   RunOptions options;
   options.eager = !deferred;
   options.set["total"] = std::to_string(total);
   options.seed = 5;
-  CHECK(recorder.finish(kTraining, options) == Outcome::ok);
+  CHECK(recorder.finish(kDeferredTraining, options) == Outcome::ok);
   CHECK(recorder.error() == "");
   CHECK(recorder.events(Kind::reload).size() == 9);
   return recorder.output();

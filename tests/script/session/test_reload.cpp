@@ -24,7 +24,7 @@ using Kind = Event::Kind;
 namespace {
 
 // Weights, an optimizer's state, a schedule, dropout, random data and a table, over 30 steps.
-const std::string kTraining = R"(
+const std::string kReloadedTraining = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 lg.manual_seed(3)
@@ -76,8 +76,8 @@ std::vector<int64_t> steps(Recorder& recorder) {
 
 TEST_CASE("a run with a reload gives bitwise the same numbers as one without") {
   Recorder whole, reloaded;
-  REQUIRE(whole.finish(kTraining) == Outcome::ok);
-  run_and_reload(reloaded, kTraining, 13, kTraining + "print('changed')\n");
+  REQUIRE(whole.finish(kReloadedTraining) == Outcome::ok);
+  run_and_reload(reloaded, kReloadedTraining, 13, kReloadedTraining + "print('changed')\n");
   CHECK(reloaded.error() == "");
   CHECK(reloaded.output() == whole.output() + "changed\n");
   CHECK(steps(reloaded) == steps(whole));
@@ -89,8 +89,8 @@ TEST_CASE("a run with a reload gives bitwise the same numbers as one without") {
 
 TEST_CASE("a script that does not compile is refused, and the running one continues") {
   Recorder whole, recorder;
-  REQUIRE(whole.finish(kTraining) == Outcome::ok);
-  run_and_reload(recorder, kTraining, 5, "local x = = 1");
+  REQUIRE(whole.finish(kReloadedTraining) == Outcome::ok);
+  run_and_reload(recorder, kReloadedTraining, 5, "local x = = 1");
   CHECK(recorder.output() == whole.output());
   const std::vector<Event> errors = recorder.events(Kind::error);
   REQUIRE(errors.size() == 1);
@@ -102,7 +102,7 @@ TEST_CASE("a script that does not compile is refused, and the running one contin
 
 TEST_CASE("states that do not fit are reset and reported, the rest is kept") {
   Recorder recorder;
-  std::string after = replaced(kTraining, "width, rate = 16", "width, rate = 24");
+  std::string after = replaced(kReloadedTraining, "width, rate = 16", "width, rate = 24");
   after = replaced(after, "nn.Dropout(0.3), ", "nn.Dropout(0.3), nn.Linear(width, width), nn.Tanh(), ");
   after = replaced(after, "last = lg.zeros(3)", "last = lg.zeros(3), more = 1");
   after = replaced(after,
@@ -110,7 +110,7 @@ TEST_CASE("states that do not fit are reset and reported, the rest is kept") {
                    "lg.optim.lr_scheduler.StepLR(optimizer, 4, 0.9) end)",
                    "local schedule = lg.run.state(\"other\", function() return "
                    "lg.optim.lr_scheduler.StepLR(optimizer, 4, 0.9) end)");
-  run_and_reload(recorder, kTraining, 13, after);
+  run_and_reload(recorder, kReloadedTraining, 13, after);
   CHECK(recorder.error() == "");
   CHECK(recorder.texts(Kind::reload) == "kept in part model, optimizer, seen; new other; dropped schedule\n");
   const std::string warnings = recorder.texts(Kind::warning);
@@ -175,9 +175,9 @@ TEST_CASE("settings changed in the script take effect, others are kept") {
 
 TEST_CASE("the states handed to a script that fails in its first step are kept for the next reload") {
   Recorder whole, recorder;
-  REQUIRE(whole.finish(kTraining) == Outcome::ok);
-  run_and_reload(recorder, kTraining, 13,
-                 replaced(kTraining, "local out = model(", "seen.loss = 1e9 local out = modle("));
+  REQUIRE(whole.finish(kReloadedTraining) == Outcome::ok);
+  run_and_reload(recorder, kReloadedTraining, 13,
+                 replaced(kReloadedTraining, "local out = model(", "seen.loss = 1e9 local out = modle("));
   CHECK(recorder.session.wait() == Outcome::error);
   CHECK(recorder.error().find("'modle'") != std::string::npos);
   CHECK(recorder.error().ends_with("\nthe state of step 13 is kept; a reload goes on from it"));
@@ -186,7 +186,7 @@ TEST_CASE("the states handed to a script that fails in its first step are kept f
   CHECK(recorder.error().ends_with("\nnot reloaded"));
   recorder.session.reload("error('again')");
   CHECK(recorder.session.wait() == Outcome::error);
-  recorder.session.reload(kTraining);
+  recorder.session.reload(kReloadedTraining);
   CHECK(recorder.session.wait() == Outcome::ok);
   CHECK(recorder.output() == whole.output());
 }
@@ -218,7 +218,7 @@ TEST_CASE("a run that failed inside a step continues after its last step; one th
 TEST_CASE(
     "an interactive run goes on from its last good step after an error or NaN, bitwise as if without it") {
   Recorder whole;
-  REQUIRE(whole.finish(kTraining) == Outcome::ok);
+  REQUIRE(whole.finish(kReloadedTraining) == Outcome::ok);
   const std::pair<const char*, Outcome> faults[] = {
       {"if step == 17 then out[1] = out[1] + missing.part end", Outcome::error},
       {"if step >= 17 then loss = loss * (0 / 0) end", Outcome::ok},
@@ -228,11 +228,11 @@ TEST_CASE(
     Recorder recorder;
     RunOptions options;
     options.interactive = true;
-    REQUIRE(recorder.finish(replaced(kTraining, "  optimizer:zero_grad()",
+    REQUIRE(recorder.finish(replaced(kReloadedTraining, "  optimizer:zero_grad()",
                                      std::string("  ") + fault + " optimizer:zero_grad()"),
                             options) == outcome);
     const size_t before = recorder.output().size();
-    recorder.session.reload(kTraining);
+    recorder.session.reload(kReloadedTraining);
     CHECK(recorder.session.wait() == Outcome::ok);
     CHECK(recorder.texts(Kind::warning).find("the run goes on after step ") != std::string::npos);
     CHECK(recorder.output().substr(before) == whole.output());
@@ -336,12 +336,12 @@ TEST_CASE("a reloaded run keeps its folder and records the reload; repro refuses
     Recorder recorder;
     RunOptions options;
     options.run_directory = run;
-    run_and_reload(recorder, kTraining, 13, kTraining + "-- changed", options);
+    run_and_reload(recorder, kReloadedTraining, 13, kReloadedTraining + "-- changed", options);
     CHECK(recorder.error() == "");
     CHECK(recorder.events(Kind::run_folder).size() == 1);
   }
-  CHECK(lunagrad::test::read_file(run + "/script.lua") == kTraining);
-  CHECK(lunagrad::test::read_file(run + "/script-00000013.lua") == kTraining + "-- changed");
+  CHECK(lunagrad::test::read_file(run + "/script.lua") == kReloadedTraining);
+  CHECK(lunagrad::test::read_file(run + "/script-00000013.lua") == kReloadedTraining + "-- changed");
   const json config = json::parse(lunagrad::test::read_file(run + "/config.json"));
   CHECK(config["outcome"] == "ok");
   for (const char* copy : {"script.lua", "script-00000013.lua"}) CHECK(config["scripts"].contains(copy));

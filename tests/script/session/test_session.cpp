@@ -17,7 +17,7 @@ using namespace lunagrad::tests;
 namespace {
 
 // A model of three numbers that needs lunagrad.core only, not the Lua library.
-const char* const kTraining = R"(
+const char* const kSessionTraining = R"(
 local lg = require "lunagrad.core"
 local w = lg.ones(3, {requires_grad = true})
 for step in lg.run.steps(steps or 1000000) do
@@ -188,7 +188,7 @@ TEST_CASE("a paused script continues where it was") {
 
 TEST_CASE("step runs exactly to the next step boundary") {
   Recorder recorder;
-  recorder.run(std::string("print('go') ") + kTraining);
+  recorder.run(std::string("print('go') ") + kSessionTraining);
   REQUIRE(recorder.printed("go"));
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
@@ -432,7 +432,7 @@ TEST_CASE("parts of the library that are not loaded yet are completed, too") {
 TEST_CASE("the tape of the latest backward pass is shown, and the values of a single step") {
   Recorder recorder;
   recorder.session.watch_tape(true);
-  recorder.run(std::string("print('go') ") + kTraining);
+  recorder.run(std::string("print('go') ") + kSessionTraining);
   REQUIRE(recorder.printed("go"));
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
@@ -476,7 +476,7 @@ TEST_CASE("the tape of the latest backward pass is shown, and the values of a si
 TEST_CASE("a value of a step that was not captured is reported so") {
   Recorder recorder;
   recorder.session.watch_tape(true);
-  CHECK(recorder.finish(std::string("steps = 3 ") + kTraining) == Outcome::ok);
+  CHECK(recorder.finish(std::string("steps = 3 ") + kSessionTraining) == Outcome::ok);
   const std::shared_ptr<const TapeSnapshot> tape = recorder.session.tape(1);
   REQUIRE(tape);
   std::promise<SliceView> view;

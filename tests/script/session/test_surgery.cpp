@@ -11,7 +11,7 @@ namespace {
 
 // Trains for ever. `model` is a state, `optimizer` a local, `other` a local that only an active function
 // sees.
-const char* const kTraining = R"lua(
+const char* const kSurgeryTraining = R"lua(
 local lg = require "lunagrad"
 lg.manual_seed(1)
 local model = lg.run.state("net", function()
@@ -37,7 +37,7 @@ struct Paused : Recorder {
   Paused() {
     RunOptions options;
     options.interactive = true;  // lg.run.watch works for a viewer
-    run(kTraining, options);
+    run(kSurgeryTraining, options);
     REQUIRE(printed("three steps"));
     session.pause();
     REQUIRE(reaches(SessionState::paused));

@@ -15,11 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  text.replace(text.find(from), from.size(), to);
-  return text;
-}
-
 // Points of the metric after `step`, bit for bit.
 std::vector<std::pair<int64_t, double>> points_behind(const RunRecord& run, const std::string& name,
                                                       int64_t step) {

@@ -75,11 +75,6 @@ void check_scrub(const MadeRun& made, Scrubber& scrubber, int count) {
   }
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  text.replace(text.find(from), from.size(), to);
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE(

@@ -97,6 +97,12 @@ for step in lg.run.steps(30) do
 end
 )lua";
 
+// The text with `to` in place of the first `from`.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
 using Rows = std::vector<std::pair<int64_t, double>>;  // steps and values
 Rows rows_of(const std::string& lines);                // that `lunagrad probe --json` printed
 Rows logged(const RunRecord&, const std::string& metric);

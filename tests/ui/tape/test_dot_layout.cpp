@@ -31,11 +31,11 @@ class FakeDot {
   std::string folder_;
 };
 
-TapePtr tape(int blocks, uint64_t first = 1) {
+TapePtr shared_residual_tape(int blocks, uint64_t first = 1) {
   return std::make_shared<TapeSnapshot>(residual_tape(blocks, first));
 }
 
-bool wait_for(TapeModel& model, const std::function<bool()>& condition) {
+bool wait_until(TapeModel& model, const std::function<bool()>& condition) {
   return tests::eventually([&] {
     model.update();
     return condition();
@@ -61,8 +61,8 @@ TEST_CASE("Graphviz's positions are used") {
   const FakeDot dot(kColumn);
   TapeModel model(
       {}, [] {}, dot.path());
-  model.offer(tape(2));
-  REQUIRE(wait_for(model, [&] { return model.by_dot(); }));
+  model.offer(shared_residual_tape(2));
+  REQUIRE(wait_until(model, [&] { return model.by_dot(); }));
   const CanvasGraph& canvas = model.picture()->canvas;
   CHECK_FALSE(canvas.layout.curved);
   for (size_t b = 1; b < canvas.layout.centers.size(); ++b)
@@ -74,8 +74,8 @@ TEST_CASE("Graphviz's positions are used") {
 TEST_CASE("without Graphviz our own layout is used, and that is reported once") {
   TapeModel model(
       {}, [] {}, "/nonexistent/dot");
-  model.offer(tape(2));
-  REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
+  model.offer(shared_residual_tape(2));
+  REQUIRE(wait_until(model, [&] { return model.picture() != nullptr; }));
   CHECK_FALSE(model.by_dot());
   CHECK(model.dot_trouble().find("package graphviz") != std::string::npos);
 }
@@ -86,8 +86,8 @@ TEST_CASE("invalid output or a failure of Graphviz keeps our own layout") {
     const FakeDot dot(script);
     TapeModel model(
         {}, [] {}, dot.path());
-    model.offer(tape(2));
-    REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
+    model.offer(shared_residual_tape(2));
+    REQUIRE(wait_until(model, [&] { return model.picture() != nullptr; }));
     CHECK_FALSE(model.by_dot());
     CHECK_FALSE(model.dot_trouble().empty());
   }
@@ -98,16 +98,16 @@ TEST_CASE("while Graphviz hangs our own layout is shown, and the next tape kills
   TapeModel model(
       {}, [] {}, dot.path());
   const double start = now();
-  model.offer(tape(2));
-  REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
+  model.offer(shared_residual_tape(2));
+  REQUIRE(wait_until(model, [&] { return model.picture() != nullptr; }));
   CHECK(now() - start < tests::kHangSeconds);
   CHECK_FALSE(model.by_dot());
   // Another step of the same structure is shown meanwhile.
-  const TapePtr same = tape(2, 9000), other = tape(3);
+  const TapePtr same = shared_residual_tape(2, 9000), other = shared_residual_tape(3);
   model.offer(same);
-  CHECK(wait_for(model, [&] { return model.tape() == same.get(); }));
+  CHECK(wait_until(model, [&] { return model.tape() == same.get(); }));
   model.offer(other);
-  CHECK(wait_for(model, [&] { return model.tape() == other.get(); }));
+  CHECK(wait_until(model, [&] { return model.tape() == other.get(); }));
 }
 
 TEST_CASE("destroying the model kills a hanging Graphviz") {
@@ -116,7 +116,7 @@ TEST_CASE("destroying the model kills a hanging Graphviz") {
   {
     TapeModel model(
         {}, [] {}, dot.path());
-    model.offer(tape(2));
+    model.offer(shared_residual_tape(2));
     REQUIRE(tests::eventually([&] { return std::filesystem::exists(dot.folder() + "/begun"); }));
     start = now();
   }
@@ -141,8 +141,8 @@ TEST_CASE("Graphviz, if installed, lays out modules as frames that do not overla
   if (run_filter("dot", {"-Tplain"}, "digraph g {}").end == FilterRun::End::missing) return;
   TapeModel model({}, [] {});
   model.set_collapse({CollapseState::Mode::all, 0, {}});
-  model.offer(tape(4));
-  REQUIRE(wait_for(model, [&] { return model.by_dot(); }));
+  model.offer(shared_residual_tape(4));
+  REQUIRE(wait_until(model, [&] { return model.by_dot(); }));
   const auto& frames = model.picture()->canvas.frames;
   REQUIRE(frames.size() > 4);
   const TapeTree& tree = *model.tree();

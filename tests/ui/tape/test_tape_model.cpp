@@ -35,7 +35,7 @@ TapePicture picture_of(const TapeSnapshot& shown) {
   return tape_picture(shown, tree, open_groups(tree, {}), {});
 }
 
-void wait_for(TapeModel& model) {
+void wait_for_update(TapeModel& model) {
   tests::eventually([&] { return model.update(); });
 }
 
@@ -73,12 +73,12 @@ TEST_CASE("the picture and the selection are kept when only ids change") {
   TapeModel model(
       {}, [] {}, "");
   model.offer(tape(100, 4));
-  wait_for(model);
+  wait_for_update(model);
   REQUIRE(model.tape());
   const TapePicture* picture = model.picture();
   model.select(1);
   model.offer(tape(200, 4));
-  wait_for(model);
+  wait_for_update(model);
   CHECK(model.picture() == picture);
   REQUIRE(model.selected_node());
   CHECK(model.selected_node()->id == 201);
@@ -100,7 +100,7 @@ TEST_CASE("marks stay with their nodes when the structure changes, and disappear
   TapeModel model(
       {}, [] {}, "");
   model.offer(first);
-  wait_for(model);
+  wait_for_update(model);
   const auto relu_of = [](const TapeSnapshot& tape, const std::string& module, const char* op) {
     for (size_t i = 0; i < tape.nodes.size(); ++i)
       if (tape.nodes[i].op == op && tape.nodes[i].module == module) return int(i);
@@ -110,12 +110,12 @@ TEST_CASE("marks stay with their nodes when the structure changes, and disappear
   model.light({relu_of(*first, "Net.blocks.2", "add"), 100000, -1});
   CHECK(model.lit().size() == 1);
   model.offer(second);
-  wait_for(model);
+  wait_for_update(model);
   CHECK(model.selected() == relu_of(*second, "Net.blocks.1", "relu"));
   CHECK(model.lit() == std::vector<int>{relu_of(*second, "Net.blocks.2", "add")});
   model.select(relu_of(*second, "Net.blocks.3", "tanh"));
   model.offer(std::make_shared<TapeSnapshot>(test::residual_tape(4)));
-  wait_for(model);
+  wait_for_update(model);
   CHECK(model.selected() == -1);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a node is found by its id, and the groups around it open") {
   TapeModel model(
       {}, [] {}, "");
   model.offer(tape);
-  wait_for(model);
+  wait_for_update(model);
   for (const size_t i : {size_t(0), tape->nodes.size() / 2, tape->nodes.size() - 1})
     CHECK(model.find_node(tape->nodes[i].id) == int(i));
   CHECK(model.find_node(0) == -1);
@@ -132,7 +132,7 @@ TEST_CASE("a node is found by its id, and the groups around it open") {
   CHECK(model.picture()->boxes[model.picture()->box_of[size_t(node)]].is_group);
   model.open_around(node);
   CHECK(model.laying_out());
-  wait_for(model);
+  wait_for_update(model);
   CHECK_FALSE(model.laying_out());
   CHECK_FALSE(model.picture()->boxes[model.picture()->box_of[size_t(node)]].is_group);
 }

@@ -18,7 +18,7 @@ const TapeTree::Group* find_group(const TapeTree& tree, const std::string& name)
   return nullptr;
 }
 
-TapePicture picture_of(const TapeSnapshot& tape, const CollapseState& state) {
+TapePicture folded_picture(const TapeSnapshot& tape, const CollapseState& state) {
   const TapeTree tree = tape_tree(tape);
   return tape_picture(tape, tree, open_groups(tree, state), {});
 }
@@ -177,12 +177,12 @@ TEST_CASE("a module path of a million parts is handled") {
 }
 
 TEST_CASE("small tapes are open, large ones as long as few boxes are visible") {
-  CHECK(picture_of(residual_tape(3), {}).boxes.size() == residual_tape(3).nodes.size());
-  const TapePicture large = picture_of(residual_tape(100), {});
+  CHECK(folded_picture(residual_tape(3), {}).boxes.size() == residual_tape(3).nodes.size());
+  const TapePicture large = folded_picture(residual_tape(100), {});
   CHECK(large.boxes.size() > 2);
   CHECK(large.boxes.size() <= 48);
-  CHECK(picture_of(residual_tape(100), all_closed()).boxes.size() == 2);
-  CHECK(picture_of(residual_tape(100), all_open()).boxes.size() == residual_tape(100).nodes.size());
+  CHECK(folded_picture(residual_tape(100), all_closed()).boxes.size() == 2);
+  CHECK(folded_picture(residual_tape(100), all_open()).boxes.size() == residual_tape(100).nodes.size());
 }
 
 TEST_CASE("every node has a box that shows or contains it, for any open modules") {
@@ -210,8 +210,8 @@ TEST_CASE("keys are the same from step to step, and unique") {
 }
 
 TEST_CASE("an extra node in one block moves nothing above it and keeps the other blocks intact") {
-  const TapePicture before = picture_of(residual_tape(6), all_open());
-  TapePicture after = picture_of(residual_tape(6, 1, 4), all_open());
+  const TapePicture before = folded_picture(residual_tape(6), all_open());
+  TapePicture after = folded_picture(residual_tape(6, 1, 4), all_open());
   CHECK(keep_places(after, before) > 0.9);
   std::unordered_map<uint64_t, GraphPoint> places;
   for (size_t i = 0; i < before.keys.size(); ++i) places[before.keys[i]] = before.canvas.layout.centers[i];
@@ -251,7 +251,7 @@ TEST_CASE("the group that is opened stays where it was clicked") {
 }
 
 TEST_CASE("arrow keys move along edges and sideways") {
-  const TapePicture picture = picture_of(residual_tape(1), all_open());
+  const TapePicture picture = folded_picture(residual_tape(1), all_open());
   const auto box = [&](const std::string& title) {
     for (size_t b = 0; b < picture.boxes.size(); ++b)
       if (picture.canvas.nodes[b].title == title) return int(b);

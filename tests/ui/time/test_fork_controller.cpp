@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kScript = R"(
+constexpr const char* kForkScript = R"(
 local lg = require "lunagrad"
 local lr = lg.run.live("lr", 0.1)
 local model = lg.run.state("model", function() return lg.nn.Linear(4, 2) end)
@@ -26,13 +26,13 @@ for step in lg.run.steps(40) do
 end
 )";
 
-struct Ran {
+struct ForkedRun {
   tests::Folder folder;
   std::string run = folder.file("run");
   ForkController controller{[] {}};
   const fs::path before = fs::current_path();
 
-  explicit Ran(const std::string& script = kScript) {
+  explicit ForkedRun(const std::string& script = kForkScript) {
     fs::current_path(folder.file(""));  // runs/ is there
     RunOptions options;
     options.run_directory = run;
@@ -40,7 +40,7 @@ struct Ran {
     session.run_file(folder.with("train.lua", script), options);
     REQUIRE(session.wait() == Outcome::ok);
   }
-  ~Ran() { fs::current_path(before); }
+  ~ForkedRun() { fs::current_path(before); }
 
   std::optional<ForkController::Made> make(ForkController::Wanted wanted) {
     controller.make(std::move(wanted));
@@ -64,7 +64,7 @@ std::vector<double> losses(const std::string& folder, int64_t behind) {
 }  // namespace
 
 TEST_CASE("a fork without a change equals its parent bit for bit, one with a change does not") {
-  Ran ran;
+  ForkedRun ran;
   for (const bool changed : {false, true}) {
     ForkController::Wanted wanted{ran.run, 40, nullptr, "", "", {.step = 25}};
     if (changed) wanted.changes.set["lr"] = "0.5";
@@ -86,7 +86,7 @@ TEST_CASE("a fork without a change equals its parent bit for bit, one with a cha
 }
 
 TEST_CASE("what a run offers for a fork, with the values of its parameters at a step") {
-  Ran ran;
+  ForkedRun ran;
   ran.controller.look_at(ran.run);
   REQUIRE(tests::eventually([&] {
     ran.controller.update();
@@ -107,22 +107,22 @@ TEST_CASE("what a run offers for a fork, with the values of its parameters at a 
 
 TEST_CASE("a fork that is not possible is a problem in words and leaves no folder") {
   SUBCASE("no such step") {
-    Ran ran;
+    ForkedRun ran;
     CHECK(!ran.make({ran.run, 40, nullptr, "", "", {.step = 41}}));
     CHECK(ran.controller.problem().find("has the steps 1 to 40") != std::string::npos);
     CHECK(!fs::exists(ran.folder.file("runs")));
   }
   SUBCASE("no states") {
-    std::string script = kScript;
+    std::string script = kForkScript;
     const std::string state = "lg.run.state(\"model\", function() return lg.nn.Linear(4, 2) end)";
     script.replace(script.find(state), state.size(), "lg.nn.Linear(4, 2)");
-    Ran ran(script);
+    ForkedRun ran(script);
     CHECK(!ran.make({ran.run, 40, nullptr, "", "", {.step = 20}}));
     CHECK(ran.controller.problem().find("registers nothing with lg.run.state") != std::string::npos);
     CHECK(!fs::exists(ran.folder.file("runs")));
   }
   SUBCASE("cancelled") {
-    Ran ran;
+    ForkedRun ran;
     ran.controller.make({ran.run, 40, nullptr, "", "", {.step = 39}});
     ran.controller.cancel();
     CHECK(!ran.controller.progress());

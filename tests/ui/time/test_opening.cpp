@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kScript = R"(
+constexpr const char* kOpenedScript = R"(
 local lg = require "lunagrad"
 for step in lg.run.steps(3) do lg.run.log {loss = step} end
 )";
@@ -25,7 +25,7 @@ struct Opened {
   tests::NullHost host;
   PanelHost fonts{{.font = host.font()}};
   tests::Folder folder;
-  std::string script = folder.with("train.lua", kScript), run = folder.file("run");
+  std::string script = folder.with("train.lua", kOpenedScript), run = folder.file("run");
   const fs::path before = fs::current_path();
   std::unique_ptr<Workbench> bench;
 

@@ -12,7 +12,7 @@ using namespace lunagrad;
 
 namespace {
 
-constexpr const char* kScript = R"(
+constexpr const char* kProbeScript = R"(
 local lg = require "lunagrad"
 lg.manual_seed(3)
 local model = lg.run.state("model", function() return lg.nn.Linear(4, 2) end)
@@ -56,7 +56,7 @@ struct Window {
     options.run_directory = folder.file("run" + std::to_string(journal.runs()));
     options.keyframe_sink = replay.begin_run();
     journal.restart();
-    session.run_file(folder.with("train.lua", kScript), options);
+    session.run_file(folder.with("train.lua", kProbeScript), options);
   }
 
   bool until(const std::function<bool()>& done) {

@@ -11,7 +11,7 @@ using namespace lunagrad;
 
 namespace {
 
-constexpr const char* kScript = R"(
+constexpr const char* kReplayScript = R"(
 local lg = require "lunagrad"
 lg.manual_seed(3)
 local model = lg.run.state("model", function() return lg.nn.Linear(4, 2) end)
@@ -25,12 +25,12 @@ end
 )";
 
 // A run of 60 steps whose keyframes a controller holds.
-struct Ran {
+struct ReplayedRun {
   tests::Folder folder;
   ReplayController controller{[] {}};
   ReplayController::RunNow run;
 
-  explicit Ran(const std::string& script = kScript) {
+  explicit ReplayedRun(const std::string& script = kReplayScript) {
     const std::string file = folder.with("train.lua", script);
     controller.set_budget(size_t(1) << 24);
     run.folder = folder.file("run");
@@ -54,7 +54,7 @@ struct Ran {
 }  // namespace
 
 TEST_CASE("a controller shows tape, statistics and values of any step, and goes on from where it stands") {
-  Ran ran;
+  ReplayedRun ran;
   REQUIRE(ran.controller.keyframes());
   CHECK(ran.controller.cost(1, ran.run).steps == 1);
   CHECK(ran.controller.cost(1, ran.run).from == 0);
@@ -92,7 +92,7 @@ TEST_CASE("a controller shows tape, statistics and values of any step, and goes 
 }
 
 TEST_CASE("a cancelled replay leaves nothing, and the next one arrives") {
-  Ran ran;
+  ReplayedRun ran;
   ran.controller.go_to(59, ran.run);
   CHECK(ran.controller.progress());
   ran.controller.cancel();
@@ -108,7 +108,7 @@ TEST_CASE("a cancelled replay leaves nothing, and the next one arrives") {
 }
 
 TEST_CASE("a step that cannot be repeated is a problem in words") {
-  Ran ran;
+  ReplayedRun ran;
   CHECK(!ran.arrive(61));
   CHECK(ran.controller.problem().find("has the steps 1 to 60") != std::string::npos);
   ran.controller.dismiss_problem();
@@ -122,10 +122,10 @@ TEST_CASE("a step that cannot be repeated is a problem in words") {
 }
 
 TEST_CASE("what a script does not repeat is named with its step") {
-  std::string script = kScript;
+  std::string script = kReplayScript;
   const std::string log = "lg.run.log {loss = loss}";
   script.replace(script.find(log), log.size(), "lg.run.log {loss = loss, clock = os.clock()}");
-  Ran ran(script);
+  ReplayedRun ran(script);
   const ReplayController::Position* const position = ran.arrive(30);
   REQUIRE_MESSAGE(position, ran.controller.problem());
   REQUIRE(position->difference);
@@ -136,10 +136,10 @@ TEST_CASE(
     "a controller stops a replay at the time limit of the run, says so, and repeats other steps after it") {
   tests::Folder place;
   const std::string slow = place.file("slow");
-  std::string script = kScript;
+  std::string script = kReplayScript;
   script.insert(script.find("  model:zero_grad"),
                 "  if step == 30 and io.open('" + slow + "') then while true do end end\n");
-  Ran ran(script);
+  ReplayedRun ran(script);
   place.with("slow", "");
   ran.controller.set_budget(0);  // no keyframe: each replay begins with step 1
   ran.run.limits.timeout = 0.2;
