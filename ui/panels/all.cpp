@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ui/window/theme.h"
@@ -35,6 +37,18 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
 #include "ui/panels/panels.def"
 #undef PANEL
   return panels;
+}
+
+void Panel::add_own_command(Workbench& bench, std::string label, const std::string& help,
+                            std::function<void()> run, std::function<bool()> possible) const {
+  label[0] = char(std::tolower(static_cast<unsigned char>(label[0])));
+  const std::string panel = title();
+  bench.commands().add_composed({panel + ": " + label, "", help,
+                                 [&bench, panel, run = std::move(run)] {
+                                   bench.shell().show_panel(panel);
+                                   run();
+                                 },
+                                 std::move(possible)});
 }
 
 bool tool_button(const char* label, bool on) {

@@ -29,6 +29,12 @@ class DataPanel final : public Panel {
   const char* title() const override { return "Data"; }
   Region region() const override { return Region::upper_left; }
 
+  void add_commands(Workbench& bench) override {
+    for (int look = 0; look < int(std::size(kLooks)); ++look)
+      add_own_command(bench, kLooks[look], kLookHelp[look], [this, look] { look_ = BatchLook(look); });
+    add_own_command(bench, "Freeze", kFreezeHelp, [this] { frozen_ = !frozen_; });
+  }
+
   void draw(Workbench& bench) override {
     bench.measurements().want_data();
     const bool running = bench.journal().state() == SessionState::running;
@@ -56,6 +62,8 @@ class DataPanel final : public Panel {
   }
 
  private:
+  static constexpr const char* kFreezeHelp = "Keeps this batch while the run continues.";
+
   void draw_bar(Workbench& bench) {
     char text[160];
     std::snprintf(text, sizeof text, "epoch %lld, batch %lld of %lld, step %lld",
@@ -90,7 +98,7 @@ class DataPanel final : public Panel {
     beside("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
     bench.description().add_last("data.freeze", frozen_ ? "on" : "off");
-    explain("Keeps this batch while the run continues.");
+    explain(kFreezeHelp);
   }
 
   static void beside(const std::string& label) {

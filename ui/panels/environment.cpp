@@ -56,6 +56,12 @@ class EnvironmentPanel final : public Panel {
   const char* title() const override { return "Environment"; }
   Region region() const override { return Region::lower_right; }
 
+  void add_commands(Workbench& bench) override {
+    add_own_command(
+        bench, "Copy", "Copies versions, devices and processors as text.",
+        [this] { ImGui::SetClipboardText(text_.c_str()); }, [this] { return !text_.empty(); });
+  }
+
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Copy")) ImGui::SetClipboardText(text_.c_str());
     bench.description().add_last("environment.copy", text_);
