@@ -85,7 +85,11 @@ std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
     for (const CommandPtr& command : bench.commands().matching(typed_))
       entries.push_back({command->name, command->key, command->help,
                          [&bench, command] { return bench.commands().enabled(*command); },
-                         [&bench, command] { bench.commands().run(*command); }});
+                         [&bench, command] {
+                           // What a command of a panel does may be visible only there.
+                           if (!command->panel.empty()) bench.shell().show_panel(command->panel);
+                           bench.commands().run(*command);
+                         }});
     return entries;
   }
   const auto offer = [&](const std::string& path) {

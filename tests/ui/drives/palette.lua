@@ -46,9 +46,9 @@ run("thaw", "Model: unfreeze")
 ui.wait("console.line", "unfreeze model.fc2")
 run("rescale", "Model: rescale...")
 ui.wait("change.typing")
-real.key("Escape")
+real.key("Escape Escape")
 
--- A parameter gets the focus of its field.
+-- A command of a panel that is hidden behind another one shows its panel. A parameter gets the focus of its field.
 run("dropout", "Parameter: dropout")
 ui.wait("panel", "Parameters in front")
 run("memory", "Profiler: memory")
@@ -60,8 +60,7 @@ ui.wait("tape.compare.tapes")
 real.key("Escape")
 run("fork", "Go on from here...")
 ui.wait("fork.step")
-real.key("Escape")
-real.gone("fork.step")
+real.key("Escape Escape")
 
 -- "font" means the size of the text.
 command("font", "Window: larger text")
