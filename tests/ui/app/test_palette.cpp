@@ -10,8 +10,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "script/parts/names.h"
 #include "tests/support/timing.h"
 #include "tests/ui/null_host.h"
 #include "ui/actions/command_words.h"
@@ -51,7 +53,7 @@ const Expected kWords[] = {
     {"breakpoint", {"Panel: Breakpoints", "Text: breakpoint on the line"}},
     {"next batch", {"Step one iteration"}},
     {"nan", {"Run again to the first NaN", "Breakpoints: break on NaN"}},
-    {"inf", {"Run again to the first NaN"}},
+    {"inf", {"Run again to the first NaN", "Breakpoints: break on NaN"}},
     {"exploding gradients", {"Panel: Gradients", "Gradients: norms"}},
     {"gpu", {"Next run: device, seed and arguments"}},
     {"seed", {"Next run: device, seed and arguments"}},
@@ -132,6 +134,7 @@ class Window {
   }
   ~Window() {
     bench_->control().interrupt();
+    panels_.clear();
     bench_.reset();
     std::filesystem::remove_all(folder_);
   }
@@ -178,6 +181,11 @@ std::string joined(const std::vector<std::string>& titles) {
   return text;
 }
 
+// A build without lg.surgery has no changes of the model.
+bool of_left_out_part(std::string_view command) {
+  return command.starts_with("Model: ") && is_left_out("lg.surgery");
+}
+
 int score(const char* typed, const char* title, const char* synonyms = "", const char* description = "") {
   return TypedWords(typed).score({title, synonyms, description}).value_or(-1);
 }
@@ -188,6 +196,7 @@ TEST_CASE("60 words find what they mean among the first three") {
   Window window;
   window.run();
   for (const Expected& expected : kWords) {
+    if (of_left_out_part(expected.titles[0])) continue;
     CAPTURE(expected.typed);
     const std::vector<std::string> first = window.first(expected.typed);
     CAPTURE(joined(first));
@@ -203,14 +212,17 @@ TEST_CASE("60 words find what they mean among the first three") {
 
 TEST_CASE("a window without a run finds its commands, and every entry of the synonyms is a command") {
   Window window;
-  const std::vector<std::string> freeze = window.first("freeze");
-  CHECK(std::find(freeze.begin(), freeze.end(), "Model: freeze") != freeze.end());
-  CHECK_FALSE(window.bench().commands().enabled(*window.bench().commands().find("Model: freeze")));
+  if (!of_left_out_part("Model: freeze")) {
+    const std::vector<std::string> freeze = window.first("freeze");
+    CHECK(std::find(freeze.begin(), freeze.end(), "Model: freeze") != freeze.end());
+    CHECK_FALSE(window.bench().commands().enabled(*window.bench().commands().find("Model: freeze")));
+  }
   CHECK(window.first("zzzz").empty());
   CHECK(window.first("", 1000).size() == window.bench().commands().all().size());
   std::set<std::string_view> known;
   for (const CommandWords& words : command_words()) {
     CAPTURE(words.command);
+    if (of_left_out_part(words.command)) continue;
     CHECK(window.bench().commands().find(words.command) != nullptr);
     CHECK(known.insert(words.command).second);
   }
