@@ -8,7 +8,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "ui/base/fuzzy.h"
+#include "ui/actions/command_words.h"
+#include "ui/base/name_search.h"
 
 namespace lunagrad {
 namespace {
@@ -42,6 +43,13 @@ int key_number(std::string_view name) {
   if (c >= 'A' && c <= 'Z') return c;
   if (c >= '0' && c <= '9') return c;
   return std::string_view(",-./;=[]\\'`").find(c) != std::string_view::npos ? c : 0;
+}
+
+// Whether the user has typed the name of the key.
+bool same_key(std::string_view typed, std::string_view key) {
+  const auto small = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return !key.empty() && std::equal(typed.begin(), typed.end(), key.begin(), key.end(),
+                                    [&](char a, char b) { return small(a) == small(b); });
 }
 
 }  // namespace
@@ -80,6 +88,7 @@ bool types_text(const Chord& chord) {
 
 void Commands::add(Command command) {
   if (const auto own = keys_.find(command.name); own != keys_.end()) command.key = own->second;
+  if (command.synonyms.empty()) command.synonyms = synonyms_of(command.name);
   commands_.push_back(std::move(command));
 }
 
@@ -87,6 +96,8 @@ void Commands::add_composed(Command command) {
   command.composed = true;
   add(std::move(command));
 }
+
+void Commands::add_source(Source source) { sources_.push_back(std::move(source)); }
 
 std::vector<std::string> Commands::rebind(const std::map<std::string, std::string>& keys) {
   std::vector<std::string> wrong;
@@ -138,15 +149,33 @@ const Command* Commands::meant(const Chord& chord, std::string_view focused_pane
   return everywhere;
 }
 
-std::vector<const Command*> Commands::matching(std::string_view typed) const {
-  std::vector<std::pair<int, const Command*>> found;
-  for (const Command& command : commands_)
-    if (const auto score = fuzzy_score(typed, command.name)) found.emplace_back(*score, &command);
-  if (!typed.empty())
+std::vector<CommandPtr> Commands::matching(std::string_view typed) const {
+  const TypedWords words(typed);
+  std::vector<std::pair<int, CommandPtr>> found;
+  const auto offer = [&](const Command& command, const std::shared_ptr<const void>& owner) {
+    constexpr int kKey = 100000;  // above every match of words
+    constexpr int kNotNow = 30;   // of equally good matches, those that can run come first
+    std::optional<int> score = 0;
+    if (!words.empty()) {
+      score = words.score({command.name, command.synonyms, command.help});
+      if (same_key(typed, command.key)) score = kKey;
+      if (score && !enabled(command)) *score -= kNotNow;
+    }
+    if (score) found.emplace_back(*score, CommandPtr(owner, &command));
+  };
+  for (const Command& command : commands_) offer(command, nullptr);
+  if (!words.empty()) {
+    const auto offered = std::make_shared<std::vector<Command>>();
+    for (const Source& source : sources_) source(typed, *offered);
+    for (Command& command : *offered) {
+      command.composed = true;  // its name means nothing in another run
+      offer(command, offered);
+    }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<const Command*> commands;
-  for (const auto& [score, command] : found) commands.push_back(command);
+  }
+  std::vector<CommandPtr> commands;
+  for (auto& [score, command] : found) commands.push_back(std::move(command));
   return commands;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 // The table of all commands that the keyboard can run. The keys, the palette, the sheet of keys and the
-// settings file's `keys` use it. A panel adds its own commands in Panel::add_commands. run() records the
-// command as an action. Drawing thread only.
+// settings file's `keys` use it. A panel adds its own commands in Panel::add_commands, and sources of
+// commands that depend on the state: one for each parameter, node, run. run() records a command of the table
+// as an action. Drawing thread only.
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +37,9 @@ struct Command {
   // True: the actions that the command calls are recorded, not the command itself, because it asks a question
   // or depends on the focus.
   bool composed = false;
+  std::string synonyms = {};  // more words that find it; commands of the table have theirs in command_words.h
 };
+using CommandPtr = std::shared_ptr<const Command>;
 
 class Commands {
  public:
@@ -43,6 +47,10 @@ class Commands {
 
   void add(Command);
   void add_composed(Command);
+  // Commands that the palette offers in the present state, for a text that is not empty. A source may leave
+  // out what does not contain the typed words.
+  using Source = std::function<void(std::string_view typed, std::vector<Command>& found)>;
+  void add_source(Source);
   // Sets keys from the settings file, by the name of the command; "" removes its key. Also applies to
   // commands that are added later. Returns the texts that name no key.
   std::vector<std::string> rebind(const std::map<std::string, std::string>& keys);
@@ -58,13 +66,14 @@ class Commands {
   // The command of a pressed chord: the focused panel's command has priority over a global one. Null if the
   // chord has no command, and for chords that are text while the user types.
   const Command* meant(const Chord&, std::string_view focused_panel, bool typing) const;
-  // The commands that match an abbreviation, best first; for an empty text all commands, in the order of the
-  // table.
-  std::vector<const Command*> matching(std::string_view typed) const;
+  // What the typed words find (see name_search.h), best first: commands of the table and of the sources. For
+  // an empty text all commands of the table, in its order.
+  std::vector<CommandPtr> matching(std::string_view typed) const;
 
  private:
   Actions& actions_;
   std::vector<Command> commands_;
+  std::vector<Source> sources_;
   std::map<std::string, std::string> keys_;
 };
 

@@ -18,6 +18,7 @@
 #include "runtime/core/terminal_text.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/folder.h"
+#include "ui/app/commands.h"
 #include "ui/base/redraw.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
@@ -93,7 +94,9 @@ App::App(Start start)
   Window::on_lost_display([this] { end_without_display("the display is gone"); });
   if (!start.note.empty()) bench_.shell().notice(start.note);
   bench_.why().set_answers(true);
-  add_commands();
+  add_window_commands(bench_,
+                      {palette_, key_sheet_, regions_, panels_, [this] { toolbar_.open_run_settings(); },
+                       [this] { window_.set_wants_to_close(true); }});
   for (const auto& panel : panels_) panel->add_commands(bench_);
   for (const std::string& key : bench_.commands().rebind(bench_.settings().keys))
     bench_.shell().notice(settings_file(bench_.shell().state_folder()) + ": there is no key " + key);

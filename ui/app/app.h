@@ -76,9 +76,6 @@ class App {
   void print_times() const;
   bool may_close();
   // commands.cpp
-  void add_commands();
-  void add_run_commands();
-  void add_layout_commands();
 
   static std::atomic<bool> terminated_;
 

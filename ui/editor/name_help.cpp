@@ -1,8 +1,11 @@
 #include "ui/editor/name_help.h"
 
+#include <GLFW/glfw3.h>
+
 #include <cctype>
 
 #include "ui/editor/definition.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -20,12 +23,24 @@ bool follows_name(const TextBuffer& buffer) {
   return end > 1 && (before[end - 1] == '.' || before[end - 1] == ':') && in_name(before[end - 2]);
 }
 
+// Where the name before the caret begins.
+TextPosition name_start(const TextBuffer& buffer) {
+  TextPosition at = buffer.caret();
+  const std::string& line = buffer.line(at.line);
+  while (at.column > 0 && in_name(line[size_t(at.column) - 1])) --at.column;
+  return at;
+}
+
 }  // namespace
 
 bool NameHelp::take_keys(const CodeEditor& view) {
   taken_ = -1;
   const size_t count = completion_.proposals().size();
-  if (!completion_.open() || count == 0 || !view.focused()) return false;
+  if (!completion_.open() || !view.focused()) return false;
+  if (count == 0) {  // the session has not answered yet: an answer after Escape opens no list
+    if (key_pressed(GLFW_KEY_ESCAPE)) taken_ = kClosed;
+    return false;
+  }
   taken_ = popup_.take_keys(int(count));
   return true;
 }
@@ -33,14 +48,18 @@ bool NameHelp::take_keys(const CodeEditor& view) {
 void NameHelp::draw(SessionConsole& session, TextBuffer& buffer, CodeEditor& view,
                     const CodeEditor::Result& did, Description& description) {
   if (!did.path_hovered.empty() && !over_) explain(buffer, did.path_hovered, description);
-  const bool asks = did.wants_completion || (did.typed && follows_name(buffer));
+  const bool closed = completion_.open() && taken_ == kClosed;
+  if (closed) unwanted_ = name_start(buffer);
+  // A list that was closed with Escape stays closed for the rest of this name.
+  if (did.wants_completion || (unwanted_ && *unwanted_ != name_start(buffer))) unwanted_.reset();
+  const bool asks = did.wants_completion || (did.typed && !unwanted_ && follows_name(buffer));
   // Deleting a letter searches again with the shorter name; any other change of text or caret closes the
   // list.
   const bool narrows = completion_.open() && did.edited && !did.typed && taken_ == -1 && follows_name(buffer);
   if (asks || narrows) {
     completion_.ask(session, buffer);
     popup_.restart();
-  } else if (did.edited || did.moved || (!view.focused() && !over_)) {
+  } else if (closed || did.edited || did.moved || (!view.focused() && !over_)) {
     completion_.close();
   }
   over_ = false;

@@ -2,6 +2,7 @@
 // Help with names in a text: completions at the caret while the user types, and the text of `?name` for the
 // name under the mouse. Drawing thread only.
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,7 +21,7 @@ class NameHelp {
   bool take_keys(const CodeEditor&);
   // Call after the text is drawn, with the result of drawing it.
   void draw(SessionConsole&, TextBuffer&, CodeEditor&, const CodeEditor::Result&, Description&);
-  bool proposes() const { return completion_.open(); }
+  bool proposes() { return completion_.open() && !completion_.proposals().empty(); }
   void close() { completion_.close(); }
 
  private:
@@ -28,8 +29,10 @@ class NameHelp {
 
   Completion completion_;
   ChoicePopup popup_;
-  int taken_ = -1;     // the completion chosen by a key, -2 to close
-  bool over_ = false;  // the mouse is over the completions
+  static constexpr int kClosed = -2;      // ChoicePopup's answer to Escape
+  int taken_ = -1;                        // the completion chosen by a key, or kClosed
+  std::optional<TextPosition> unwanted_;  // start of the name whose list was closed with Escape
+  bool over_ = false;                     // the mouse is over the completions
   std::string explained_, explanation_;
 };
 

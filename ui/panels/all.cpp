@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/core/figures.h"
@@ -65,6 +67,18 @@ std::string cursor_text(const Workbench& bench) {
 
 void describe_cursor(Workbench& bench, const char* item, float x, float top, float bottom) {
   bench.description().add(item, cursor_text(bench), {x - 1, top}, {x + 1, bottom});
+}
+
+void Panel::add_own_command(Workbench& bench, std::string label, const std::string& help,
+                            std::function<void()> run, std::function<bool()> possible) const {
+  label[0] = char(std::tolower(static_cast<unsigned char>(label[0])));
+  const std::string panel = title();
+  bench.commands().add_composed({panel + ": " + label, "", help,
+                                 [&bench, panel, run = std::move(run)] {
+                                   bench.shell().show_panel(panel);
+                                   run();
+                                 },
+                                 std::move(possible)});
 }
 
 bool tool_button(const char* label, bool on) {

@@ -52,17 +52,23 @@ class BreakpointsPanel final : public Panel {
            bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
          },
          [&bench] { return bench.texts().documents().active() != nullptr; }, "Editor"});
+    add_own_command(bench, "Break on NaN", kNanHelp, [&bench] { break_on_nan(bench); });
+  }
+
+  static constexpr const char* kNanHelp =
+      "Pauses at the op that makes the first NaN or Inf and explains it. Slows the run down.";
+
+  static void break_on_nan(Workbench& bench) {
+    const auto list = bench.session().breakpoints();
+    const bool known = std::any_of(list.begin(), list.end(),
+                                   [](const Breakpoint& b) { return b.condition == Condition::not_finite; });
+    if (!known) bench.breakpoints().add({});
   }
 
   void draw_tools(Workbench& bench) override {
-    if (ImGui::Button("Break on NaN")) {
-      const auto list = bench.session().breakpoints();
-      const bool known = std::any_of(
-          list.begin(), list.end(), [](const Breakpoint& b) { return b.condition == Condition::not_finite; });
-      if (!known) bench.breakpoints().add({});
-    }
+    if (ImGui::Button("Break on NaN")) break_on_nan(bench);
     bench.description().add_last("breakpoints.nan", "");
-    explain("Pauses at the op that makes the first NaN or Inf and explains it. Slows the run down.");
+    explain(kNanHelp);
   }
 
   void draw(Workbench& bench) override {

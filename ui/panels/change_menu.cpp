@@ -27,44 +27,69 @@ std::string call(const char* function, const std::string& path) {
   return "lg.surgery." + std::string(function) + "(" + quoted(path);
 }
 
+constexpr ChangeItem kItems[] = {
+    {ChangeItem::replace, "Replace...", "Puts another module in its place.", false},
+    {ChangeItem::insert_before, "Insert before...", "Puts a module in front of it.", false},
+    {ChangeItem::insert_after, "Insert after...", "Puts a module behind it.", false},
+    {ChangeItem::remove, "Remove", "Takes it out; its output must have the shape of its input.", false},
+    {ChangeItem::freeze, "Freeze", "It is not trained any more.", true},
+    {ChangeItem::unfreeze, "Unfreeze", "It is trained again.", true},
+    {ChangeItem::reinit, "Re-initialise", "Gives its parameters new initial values, as its layers do.", true},
+    {ChangeItem::reinit_by, "Re-initialise by...", "Fills its parameters by a function of lg.nn.init.", true},
+    {ChangeItem::rescale, "Rescale...", "Multiplies its parameters.", true},
+    {ChangeItem::optimizer, "Optimizer...", "Changes a setting of its group, or a state of its parameters.",
+     true},
+};
+
 }  // namespace
 
+std::span<const ChangeItem> change_items() {
+  return is_left_out("lg.surgery") ? std::span<const ChangeItem>() : std::span<const ChangeItem>(kItems);
+}
+
 void ChangeMenu::draw_items(Workbench& bench, const std::string& path, bool tensor) {
-  if (is_left_out("lg.surgery")) return;
+  if (change_items().empty()) return;
   ImGui::Separator();
   text_in(theme().muted, "Change %s", path.c_str());
   bench.description().add_last("change.path", path);
-  const auto item = [&](const char* label, const char* help) {
-    const bool chosen = ImGui::MenuItem(label);
-    bench.description().add_last("change.item", label);
-    explain(help);
-    return chosen;
-  };
-  if (!tensor) {
-    if (item("Replace...", "Puts another module in its place."))
-      ask("Replace " + path, call("replace", path) + ", ", "lg.nn.", ")",
-          "the new module, as lg.nn.Linear(64, 10)");
-    if (item("Insert before...", "Puts a module in front of it."))
-      ask("Insert before " + path, call("insert", path) + ", ", "lg.nn.", ", \"before\")",
-          "the new module, which keeps the shape");
-    if (item("Insert after...", "Puts a module behind it."))
-      ask("Insert after " + path, call("insert", path) + ", ", "lg.nn.", ", \"after\")",
-          "the new module, which keeps the shape");
-    if (item("Remove", "Takes it out; its output must have the shape of its input."))
-      bench.control().evaluate(call("remove", path) + ")");
+  for (const ChangeItem& item : change_items()) {
+    if (tensor && !item.of_tensors) continue;
+    const bool chosen = ImGui::MenuItem(item.label);
+    bench.description().add_last("change.item", item.label);
+    explain(item.help);
+    if (chosen) begin(bench, item.kind, path);
   }
-  if (item("Freeze", "It is not trained any more.")) bench.control().evaluate(call("freeze", path) + ")");
-  if (item("Unfreeze", "It is trained again.")) bench.control().evaluate(call("unfreeze", path) + ")");
-  if (item("Re-initialise", "Gives its parameters new initial values, as its layers do."))
-    bench.control().evaluate(call("reinit", path) + ")");
-  if (item("Re-initialise by...", "Fills its parameters by a function of lg.nn.init."))
-    ask("Re-initialise " + path, call("reinit", path) + ", \"", "xavier_uniform_", "\")",
-        "a name of lg.nn.init");
-  if (item("Rescale...", "Multiplies its parameters."))
-    ask("Rescale " + path, call("rescale", path) + ", ", "0.5", ")", "the factor");
-  if (item("Optimizer...", "Changes a setting of its group, or a state of its parameters."))
-    ask("Optimizer of " + path, "lg.surgery.optimizer(", "\"optimizer\", " + quoted(path) + ", \"lr\", 0.001",
-        ")", "optimizer, parameters, the name of a setting or state, its value");
+}
+
+void ChangeMenu::begin(Workbench& bench, ChangeItem::Kind kind, const std::string& path) {
+  switch (kind) {
+    case ChangeItem::replace:
+      return ask("Replace " + path, call("replace", path) + ", ", "lg.nn.", ")",
+                 "the new module, as lg.nn.Linear(64, 10)");
+    case ChangeItem::insert_before:
+      return ask("Insert before " + path, call("insert", path) + ", ", "lg.nn.", ", \"before\")",
+                 "the new module, which keeps the shape");
+    case ChangeItem::insert_after:
+      return ask("Insert after " + path, call("insert", path) + ", ", "lg.nn.", ", \"after\")",
+                 "the new module, which keeps the shape");
+    case ChangeItem::remove:
+      return bench.control().evaluate(call("remove", path) + ")");
+    case ChangeItem::freeze:
+      return bench.control().evaluate(call("freeze", path) + ")");
+    case ChangeItem::unfreeze:
+      return bench.control().evaluate(call("unfreeze", path) + ")");
+    case ChangeItem::reinit:
+      return bench.control().evaluate(call("reinit", path) + ")");
+    case ChangeItem::reinit_by:
+      return ask("Re-initialise " + path, call("reinit", path) + ", \"", "xavier_uniform_", "\")",
+                 "a name of lg.nn.init");
+    case ChangeItem::rescale:
+      return ask("Rescale " + path, call("rescale", path) + ", ", "0.5", ")", "the factor");
+    case ChangeItem::optimizer:
+      return ask("Optimizer of " + path, "lg.surgery.optimizer(",
+                 "\"optimizer\", " + quoted(path) + ", \"lr\", 0.001", ")",
+                 "optimizer, parameters, the name of a setting or state, its value");
+  }
 }
 
 void ChangeMenu::ask_element(const std::string& path, const std::string& position, const std::string& value) {

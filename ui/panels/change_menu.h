@@ -2,14 +2,36 @@
 // Items of a context menu that change the running model through lg.surgery, and a field to complete the Lua
 // line of an item that needs a value. The line is evaluated as a line of the console, so the console shows
 // it. Owns the text of the field. Drawing thread only.
+#include <span>
 #include <string>
 
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
 
+// An item of the menu.
+struct ChangeItem {
+  enum Kind {
+    replace,
+    insert_before,
+    insert_after,
+    remove,
+    freeze,
+    unfreeze,
+    reinit,
+    reinit_by,
+    rescale,
+    optimizer
+  } kind;
+  const char *label, *help;
+  bool of_tensors;  // also of a single tensor, not only of a module
+};
+std::span<const ChangeItem> change_items();  // none in a build without lg.surgery
+
 class ChangeMenu {
  public:
+  // Does what the item says for the module or the tensor at `path`, or asks for the value that it needs.
+  void begin(Workbench&, ChangeItem::Kind, const std::string& path);
   // Draws the items for the module or the tensor at `path` into an open popup; the tape or the model gives
   // the path.
   void draw_items(Workbench&, const std::string& path, bool tensor);

@@ -46,6 +46,14 @@ class ConsolePanel final : public Panel {
                                    [show] { show(true); }});
     bench.commands().add_composed(
         {"Console: output", "", "Shows the output of the script.", [show] { show(false); }});
+    add_own_command(bench, "Clear", "Removes all lines.", [&bench] { bench.shell().clear_console(); });
+    add_own_command(
+        bench, "Copy", "Copies all visible lines.", [this, &bench] { copy(bench); },
+        [this] { return lines_.size() > 0; });
+    add_own_command(bench, "Evaluate Lua", "Focuses the prompt, which evaluates Lua in the run.", [this] {
+      shows_actions_ = false;
+      prompt_.focus();
+    });
   }
 
   void draw_tools(Workbench& bench) override {

@@ -92,12 +92,27 @@ class CurvesPanel final : public Panel {
                           [this] { fold_all(); },
                           {},
                           title()});
+    add_own_command(bench, "Smooth more", "Averages over twice as many steps.",
+                    [&bench] { smooth(bench, true); });
+    add_own_command(bench, "Smooth less", "Averages over half as many steps.",
+                    [&bench] { smooth(bench, false); });
+    add_own_command(
+        bench, "Export", "Writes one chart or all as CSV (raw and smoothed), SVG or PNG.",
+        [this] { opens_export_ = true; }, [this] { return !sources_.empty(); });
     bench.commands().add({"Curves: marks",
                           "",
                           "Shows edits, reloads, checkpoints and pauses on the charts.",
                           [this] { model_.marks = !model_.marks; },
                           {},
                           title()});
+  }
+
+  // Smoothing over twice or half as many steps.
+  static void smooth(Workbench& bench, bool more) {
+    constexpr double kLeast = 0.5, kMost = 0.995;
+    const double now = bench.curves().smoothing();
+    const double next = more ? (now < kLeast ? kLeast : (1 + now) / 2) : (now <= kLeast ? 0 : 2 * now - 1);
+    bench.curves().set_smoothing(std::clamp(next, 0.0, kMost));
   }
 
   void draw(Workbench& bench) override {
@@ -231,7 +246,7 @@ class CurvesPanel final : public Panel {
           "Shows runs that differ only in the seed as their mean with a band of one standard deviation (n - "
           "1). Runs are interpolated between their points, at up to 20,000 places.");
     }
-    if (button("curves.export", "Export", false, "")) {
+    if (button("curves.export", "Export", false, "") || std::exchange(opens_export_, false)) {
       ImGui::OpenPopup("export");
       if (path_[0] == '\0') suggest_path(bench);
     }
@@ -541,6 +556,7 @@ class CurvesPanel final : public Panel {
   char path_[1024] = "";
   std::string chosen_ = kAll, exported_, picture_, pictured_;
   std::optional<Export> wanted_;
+  bool opens_export_ = false;
   int picture_in_ = 0;
   bool failed_ = false;
   ImVec2 charts_min_{}, charts_max_{};

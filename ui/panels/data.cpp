@@ -32,6 +32,12 @@ class DataPanel final : public Panel {
     return view_ ? std::optional(PanelStep{view_->step}) : std::nullopt;
   }
 
+  void add_commands(Workbench& bench) override {
+    for (int look = 0; look < int(std::size(kLooks)); ++look)
+      add_own_command(bench, kLooks[look], kLookHelp[look], [this, look] { look_ = BatchLook(look); });
+    add_own_command(bench, "Freeze", kFreezeHelp, [this] { frozen_ = !frozen_; });
+  }
+
   void draw(Workbench& bench) override {
     bench.measurements().want_data();
     const bool running = bench.journal().state() == SessionState::running;
@@ -59,6 +65,8 @@ class DataPanel final : public Panel {
   }
 
  private:
+  static constexpr const char* kFreezeHelp = "Keeps this batch while the run continues.";
+
   void draw_bar(Workbench& bench) {
     char text[160];
     std::snprintf(text, sizeof text, "epoch %lld, batch %lld of %lld, step %lld",
@@ -93,7 +101,7 @@ class DataPanel final : public Panel {
     beside("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
     bench.description().add_last("data.freeze", frozen_ ? "on" : "off");
-    explain("Keeps this batch while the run continues.");
+    explain(kFreezeHelp);
   }
 
   static void beside(const std::string& label) {

@@ -40,6 +40,7 @@ class EditorPanel final : public Panel {
   void add_commands(Workbench& bench) override {
     const auto has_text = [&bench] { return bench.texts().documents().active() != nullptr; };
     const auto show = [this, &bench] { bench.shell().show_panel(title()); };
+    const auto text = [&bench]() -> Document& { return *bench.texts().documents().active(); };
     auto& commands = bench.commands();
     commands.add(
         {"Text: new", "Ctrl+N", "Opens a new text, which can run without a file.", [this, &bench, show] {
@@ -52,15 +53,15 @@ class EditorPanel final : public Panel {
            ask_path("Open", folder_of(bench.texts().documents().active()));
          }});
     commands.add_composed({"Text: save", "Ctrl+S", "Saves the text and, if it is running, reloads it.",
-                           [this, &bench] { save(bench, *bench.texts().documents().active()); }, has_text});
+                           [this, &bench, text] { save(bench, text()); }, has_text});
     commands.add_composed({"Text: save as", "Ctrl+Shift+S", "Saves the text under another name.",
-                           [this, &bench, show] {
+                           [this, show, text] {
                              show();
-                             ask_path("Save as", bench.texts().documents().active()->path);
+                             ask_path("Save as", text().path);
                            },
                            has_text});
     commands.add({"Text: close", "Ctrl+W", "Closes the text. Asks first if it has changes.",
-                  [this, &bench] { close(bench, *bench.texts().documents().active()); }, has_text, title()});
+                  [this, &bench, text] { close(bench, text()); }, has_text, title()});
     commands.add_composed({"Text: find", "Ctrl+F", "Plain text or a regular expression.",
                            [this, &bench] { find(bench, false); }, has_text, title()});
     commands.add_composed({"Text: replace", "Ctrl+H", "Replaces one match or all.",
@@ -71,8 +72,11 @@ class EditorPanel final : public Panel {
                            [this, &bench] { find_again(bench, false); }, has_text, title()});
     commands.add_composed({"Text: go to the definition", "F12",
                            "Goes to where the name at the caret is defined, or to its help.",
-                           [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); },
-                           has_text, title()});
+                           [this, &bench, text] { go_to_definition(bench, text()); }, has_text, title()});
+    commands.add_composed({"Text: run this file", "", "Makes this text the script that F5 runs.",
+                           [&bench, text] { take_as_script(bench, text()); }, has_text});
+    commands.add_composed({"Text: hot reload", "", kReloadHelp,
+                           [&bench] { bench.texts().set_hot_reload(!bench.texts().hot_reload()); }});
     commands.add_composed({"Text: evaluate", "", "Evaluates the selection or the line in the run.",
                            [&bench] { evaluate(bench); }, has_text, title()});
   }
@@ -122,6 +126,9 @@ class EditorPanel final : public Panel {
   }
 
  private:
+  static constexpr const char* kReloadHelp =
+      "Saving a running script reloads it at the end of its step. States of lg.run.state are kept.";
+
   static FindBar::Describe describe(Workbench& bench) {
     return [&bench](const char* name, const std::string& text) { bench.description().add_last(name, text); };
   }
@@ -208,13 +215,11 @@ class EditorPanel final : public Panel {
     if (item("Close", "Ctrl+W", document != nullptr)) close(bench, *document);
     ImGui::Separator();
     if (item("Run this file with F5", "", document != nullptr)) take_as_script(bench, *document);
-    explain("Makes this text the script of the window.");
-    bool hot_reload = bench.texts().hot_reload();
-    if (ImGui::MenuItem("Hot reload", "", &hot_reload)) bench.texts().set_hot_reload(hot_reload);
-    bench.description().add_last("editor.menu.item", hot_reload ? "Hot reload on" : "Hot reload off");
-    explain(
-        "Saving a running script reloads it at the end of its step. State registered with lg.run.state is "
-        "kept.");
+    explain("Makes this text the script that F5 runs.");
+    const bool reloads = bench.texts().hot_reload();
+    if (ImGui::MenuItem("Hot reload", "", reloads)) bench.texts().set_hot_reload(!reloads);
+    bench.description().add_last("editor.menu.item", reloads ? "Hot reload on" : "Hot reload off");
+    explain(kReloadHelp);
     ImGui::EndPopup();
   }
 

@@ -57,6 +57,12 @@ class EnvironmentPanel final : public Panel {
   Region region() const override { return Region::lower_right; }
   std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
 
+  void add_commands(Workbench& bench) override {
+    add_own_command(
+        bench, "Copy", "Copies versions, devices and processors as text.",
+        [this] { ImGui::SetClipboardText(text_.c_str()); }, [this] { return !text_.empty(); });
+  }
+
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Copy")) ImGui::SetClipboardText(text_.c_str());
     bench.description().add_last("environment.copy", text_);

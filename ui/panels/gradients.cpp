@@ -44,21 +44,17 @@ class GradientsPanel final : public Panel {
     return shown ? std::optional(PanelStep{shown->step}) : std::nullopt;
   }
 
+  void add_commands(Workbench& bench) override {
+    for (const ViewText& text : kViews)
+      add_own_command(bench, text.label, text.help, [this, view = text.view] { view_ = view; });
+    for (const auto& [steps, name] : kCadences)
+      add_own_command(bench, std::string("Measure ") + name, "How often gradients are measured.",
+                      [&bench, steps = steps] { bench.shell().settings().statistics_every = steps; });
+  }
+
   void draw_tools(Workbench& bench) override {
     const GradientModel& model = bench.gradients();
     if (!model.latest()) return;
-    constexpr struct {
-      View view;
-      const char* label;
-      const char* help;
-    } kViews[] = {
-        {View::norms, "Norms", "Gradient norm of each parameter and of all, by step."},
-        {View::flow, "Flow", "Mean and largest |gradient| of each op in the shown step, from input to loss."},
-        {View::histograms, "Histograms", "Distribution of the selected parameter's gradient, by step."},
-        {View::updates, "Updates",
-         "|update| / |weight| of each parameter. About 1e-3 (the line) is usual; much less learns slowly, "
-         "much more is unstable."},
-    };
     for (const auto& [view, label, help] : kViews) {
       if (tool_button(label, view_ == view)) view_ = view;
       bench.description().add_last("gradients.view", label);
@@ -117,6 +113,20 @@ class GradientsPanel final : public Panel {
 
  private:
   enum class View { norms, flow, histograms, updates };
+  struct ViewText {
+    View view;
+    const char *label, *help;
+  };
+  static constexpr ViewText kViews[] = {
+      {View::norms, "Norms", "Gradient norm of each parameter and of all, by step."},
+      {View::flow, "Flow", "Mean and largest |gradient| of each op in the shown step, from input to loss."},
+      {View::histograms, "Histograms", "Distribution of the selected parameter's gradient, by step."},
+      {View::updates, "Updates",
+       "|update| / |weight| of each parameter. About 1e-3 (the line) is usual; much less learns slowly, "
+       "much more is unstable."},
+  };
+  static constexpr std::pair<int, const char*> kCadences[] = {
+      {0, "auto"}, {1, "every step"}, {5, "every 5 steps"}, {20, "every 20 steps"}, {100, "every 100 steps"}};
 
   // The figures of the shown step; only while there are some.
   static const StepStatistics& shown_statistics(const Workbench& bench) {
@@ -142,14 +152,9 @@ class GradientsPanel final : public Panel {
   }
 
   static void draw_cadence(Workbench& bench) {
-    static constexpr std::pair<int, const char*> kChoices[] = {{0, "auto"},
-                                                               {1, "every step"},
-                                                               {5, "every 5 steps"},
-                                                               {20, "every 20 steps"},
-                                                               {100, "every 100 steps"}};
     int& every = bench.shell().settings().statistics_every;
-    const char* shown = kChoices[0].second;
-    for (const auto& [steps, name] : kChoices)
+    const char* shown = kCadences[0].second;
+    for (const auto& [steps, name] : kCadences)
       if (steps == every) shown = name;
     const double now = std::max(1.0, bench.measured_every());
     const std::string text = now < 1.05 ? "every step"
@@ -169,7 +174,7 @@ class GradientsPanel final : public Panel {
                   .c_str());
       return;
     }
-    for (const auto& [steps, name] : kChoices) {
+    for (const auto& [steps, name] : kCadences) {
       if (ImGui::Selectable(name, steps == every)) every = steps;
       bench.description().add_last("gradients.every_choice", name);
     }

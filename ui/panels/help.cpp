@@ -35,6 +35,10 @@ class HelpPanel final : public Panel {
                             page_ = Page::examples;
                             bench.shell().show_panel(title());
                           }});
+    bench.commands().add({"Help: keys", "", "Every command and its key.", [this, &bench] {
+                            page_ = Page::keys;
+                            bench.shell().show_panel(title());
+                          }});
   }
 
   void draw_tools(Workbench& bench) override {

@@ -45,6 +45,23 @@ class InspectorPanel final : public Panel {
     return bench.tape().selected_node() ? step_of_tape(bench, !bench.tape().former()) : std::nullopt;
   }
 
+  void add_commands(Workbench& bench) override {
+    const auto op = [&bench] {
+      const NodeInfo* const node = bench.tape().selected_node();
+      return node && node->op != "leaf";
+    };
+    add_own_command(
+        bench, kActions[0], kHelp[0], [&bench] { bench.why().ask_node(bench.tape().selected()); },
+        [&bench] { return bench.tape().selected_node() != nullptr; });
+    add_own_command(
+        bench, kActions[1], kHelp[1], [&bench] { bench.inspection().check_gradient(); }, op);
+    add_own_command(
+        bench, kActions[2], kHelp[2], [&bench] { bench.inspection().compare_devices(); }, op);
+    add_own_command(
+        bench, kActions[3], kHelp[3], [&bench] { bench.breakpoints().toggle(*bench.tape().selected_node()); },
+        op);
+  }
+
   void draw_tools(Workbench& bench) override {
     const NodeInfo* node = bench.tape().selected_node();
     if (!node) return;
@@ -104,6 +121,12 @@ class InspectorPanel final : public Panel {
   static constexpr float kLeastHeight = 6.5f;  // least height in em of a value or gradient with its headings
   static constexpr std::array<const char*, 4> kActions{"Why?", "Check gradient", "Compare devices",
                                                        "Break here"};
+  static constexpr std::array<const char*, 4> kHelp{
+      "Follows the causes of its value and gradient over the tape and the measured steps.",
+      "Recomputes the node in f64 and compares its gradient with finite differences. The run is not "
+      "affected.",
+      "Runs the node on CPU and GPU with the same inputs and shows where the results differ.",
+      "Sets or removes a breakpoint on the node's line."};
 
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
     ImGui::TableNextRow();
@@ -139,19 +162,13 @@ class InspectorPanel final : public Panel {
   }
 
   void draw_actions(Workbench& bench, const NodeInfo& node) const {
-    if (why_button(bench, "inspector.why",
-                   "Follows the causes of its value and gradient over the tape and the measured steps."))
+    if (why_button(bench, "inspector.why", kHelp[0]))
       bench.why().ask_node(bench.tape().selected());
     if (node.op == "leaf") return;
-    if (action(bench, kActions[1], "inspector.check_gradient",
-               "Recomputes the node in f64 and compares its gradient with finite differences. The run is not "
-               "affected."))
-      bench.inspection().check_gradient();
-    if (action(bench, kActions[2], "inspector.compare_devices",
-               "Runs the node on CPU and GPU with the same inputs and shows where the results differ."))
+    if (action(bench, kActions[1], "inspector.check_gradient", kHelp[1])) bench.inspection().check_gradient();
+    if (action(bench, kActions[2], "inspector.compare_devices", kHelp[2]))
       bench.inspection().compare_devices();
-    if (action(bench, kActions[3], "inspector.break_here", "Sets or removes a breakpoint on the node's line.",
-               breaks(bench, node)))
+    if (action(bench, kActions[3], "inspector.break_here", kHelp[3], breaks(bench, node)))
       bench.breakpoints().toggle(node);
   }
 

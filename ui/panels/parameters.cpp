@@ -27,6 +27,28 @@ class ParametersPanel final : public Panel {
     return PanelStep{bench.shown().latest()};
   }
 
+  void add_commands(Workbench& bench) override {
+    add_own_command(
+        bench, "Rerun with these", kRerunHelp,
+        [&bench] { bench.control().rerun_with(bench.control().params().chosen()); },
+        [&bench] { return !bench.control().params().chosen().empty(); });
+    add_own_command(
+        bench, "Undo the last change", "Gives the parameter its value of before.",
+        [&bench] { bench.control().undo_param(); },
+        [&bench] { return !bench.control().params().edits().empty(); });
+    bench.commands().add_source([this, &bench](std::string_view, std::vector<Command>& found) {
+      for (const ParamInfo& param : bench.session().params()) {
+        Command command{"Parameter: " + param.name, "", "Edits its value, now " + param.value + ".",
+                        [this, &bench, name = param.name] {
+                          bench.shell().show_panel(title());
+                          wanted_ = name;
+                        }};
+        command.synonyms = "setting hyperparameter hyper slider set change value";
+        found.push_back(std::move(command));
+      }
+    });
+  }
+
   void draw_tools(Workbench& bench) override {
     const auto& edits = bench.control().params().edits();
     if (edits.empty() && bench.control().params().chosen().empty()) return;
@@ -43,7 +65,7 @@ class ParametersPanel final : public Panel {
     }
     if (ImGui::Button("Rerun with these")) bench.control().rerun_with(bench.control().params().chosen());
     bench.description().add_last("params.rerun", "");
-    explain("Restarts the script with these values.");
+    explain(kRerunHelp);
   }
 
   void draw(Workbench& bench) override {
@@ -77,6 +99,11 @@ class ParametersPanel final : public Panel {
       explain(about(param).c_str());
       ImGui::TableNextColumn();
       ImGui::SetNextItemWidth(-1);
+      if (param.name == wanted_) {
+        ImGui::SetScrollHereY();
+        ImGui::SetKeyboardFocusHere();
+        wanted_.clear();
+      }
       draw_value(bench, param);
       bench.description().add_last(("params.value." + param.name).c_str(),
                                    bench.control().params().value(param));
@@ -90,6 +117,8 @@ class ParametersPanel final : public Panel {
   }
 
  private:
+  static constexpr const char* kRerunHelp = "Restarts the script with these values.";
+
   static std::string about(const ParamInfo& param) {
     std::string text = param.live ? "Live: read at every step."
                                   : "Read when the script asks for it, usually once before its loop.";
@@ -197,6 +226,7 @@ class ParametersPanel final : public Panel {
     explain(help.c_str());
   }
 
+  std::string wanted_;   // the parameter whose field gets the focus
   std::string editing_;  // the parameter whose field is being edited
   char typed_[256] = "";
 };

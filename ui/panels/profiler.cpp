@@ -86,6 +86,20 @@ class ProfilerPanel final : public Panel {
     return PanelStep{view_->steps.back()->step};
   }
 
+  void add_commands(Workbench& bench) override {
+    for (int view = 0; view < int(std::size(kViews)); ++view)
+      add_own_command(bench, kViews[view], kViewHelp[view], [this, view] { chosen_ = view; });
+    add_own_command(bench, "Find what outlives its step", kViewHelp[kOwners], [this, &bench] {
+      chosen_ = kOwners;
+      bench.owners().find();
+    });
+    add_own_command(bench, "Freeze", kFreezeHelp, [this] { frozen_ = !frozen_; });
+    add_own_command(bench, "Reset", kResetHelp, [this, &bench] { reset(bench); });
+    add_own_command(
+        bench, "Export", kExportHelp, [this, &bench] { write_trace(bench); },
+        [this] { return view_ != nullptr; });
+  }
+
   void draw(Workbench& bench) override {
     bench.measurements().want_profile();
     take(bench);
@@ -115,6 +129,12 @@ class ProfilerPanel final : public Panel {
   }
 
  private:
+  static constexpr const char *kFreezeHelp = "Keeps the current figures while the run continues.",
+                              *kResetHelp = "Clears the measurements.",
+                              *kExportHelp =
+                                  "Saves the steps as a Chrome trace (ui.perfetto.dev, "
+                                  "chrome://tracing) in the run's folder.";
+
   void take(Workbench& bench) {
     if (!frozen_ || !ranks_) ranks_ = bench.session().rank_profile();
     std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session().profile();
@@ -160,28 +180,30 @@ class ProfilerPanel final : public Panel {
     flow("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
     bench.description().add_last("profiler.freeze", frozen_ ? "on" : "off");
-    explain("Keeps the current figures while the run continues.");
+    explain(kFreezeHelp);
     flow("Reset");
-    if (ImGui::Button("Reset")) {
-      bench.measurements().reset_profile();
-      view_ = nullptr;
-      ranks_ = nullptr;
-      frozen_ = false;
-      rows_.clear();
-      said_.clear();
-    }
+    if (ImGui::Button("Reset")) reset(bench);
     bench.description().add_last("profiler.reset", "");
-    explain("Clears the measurements.");
+    explain(kResetHelp);
     flow("Export");
     ImGui::BeginDisabled(!view_);
     if (ImGui::Button("Export")) write_trace(bench);
     bench.description().add_last("profiler.export", "");
     ImGui::EndDisabled();
-    explain("Saves the steps as a Chrome trace (ui.perfetto.dev, chrome://tracing) in the run's folder.");
+    explain(kExportHelp);
     if (!said_.empty()) {
       text_in(said_bad_ ? theme().bad : theme().good, "%s", said_.c_str());
       bench.description().add_last("profiler.said", said_);
     }
+  }
+
+  void reset(Workbench& bench) {
+    bench.measurements().reset_profile();
+    view_ = nullptr;
+    ranks_ = nullptr;
+    frozen_ = false;
+    rows_.clear();
+    said_.clear();
   }
 
   void write_trace(Workbench& bench) {

@@ -22,6 +22,7 @@
 #include "ui/panels/runs/dialogs.h"
 #include "ui/panels/runs/name_cell.h"
 #include "ui/panels/runs/own_run.h"
+#include "ui/panels/runs/run_source.h"
 #include "ui/panels/time/fork_form.h"
 #include "ui/runs/list.h"
 #include "ui/runs/parallel.h"
@@ -42,6 +43,32 @@ class RunsPanel final : public Panel {
   const char* title() const override { return "Runs"; }
   Region region() const override { return Region::lower_left; }
   std::optional<PanelStep> shown_step(const Workbench&) const override { return std::nullopt; }
+
+  void add_commands(Workbench& bench) override {
+    const auto run = [this, &bench] { return selected_run(bench); };
+    add_own_command(
+        bench, "Compare", kCompareHelp, [this, &bench] { compare(bench); },
+        [this, &bench] { return pair(bench).size() == 2; });
+    add_own_command(
+        bench, "Parallel coordinates", kParallelHelp, [this] { parallel_ = !parallel_; },
+        [this, &bench] { return bench.runs().runs().size() > 1 || parallel_; });
+    add_own_command(
+        bench, "New run from the selected run", kForkHelp, [this, &bench] { fork(bench); },
+        [this, &bench] { return can_fork(bench); });
+    add_own_command(
+        bench, "Note on the selected run", kNoteHelp, [this, run] { dialogs_.ask_note(*run()); },
+        [run] { return run() != nullptr; });
+    add_own_command(
+        bench, "Script of the selected run", kScriptHelp, [this, &bench] { open_script(bench); },
+        [run] { return run() != nullptr; });
+    add_own_command(
+        bench, "Export", kExportHelp, [this, &bench] { export_runs(bench, to_export(bench)); },
+        [this, &bench] { return !to_export(bench).empty(); });
+    add_own_command(
+        bench, "Delete", kDeleteHelp, [this] { dialogs_.ask_deletion(selected_); },
+        [this] { return !selected_.empty(); });
+    add_run_source(bench);
+  }
 
   void draw(Workbench& bench) override {
     look(bench);
@@ -66,6 +93,27 @@ class RunsPanel final : public Panel {
   }
 
  private:
+  static constexpr const char* kParallelHelp =
+      "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one "
+      "for the best value of the metric, from blue for the best to orange. Click a line to select its "
+      "run. Drag along axes to show only the runs with these values, in the table and in Curves; a click "
+      "on the axis shows the others again.";
+  static constexpr const char* kCompareHelp =
+      "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick their "
+      "boxes.";
+  static constexpr const char* kNoteHelp = "Writes a note for the selected run.";
+  static constexpr const char* kForkHelp =
+      "Starts a new run after a step of the selected one, with other parameters or another script. With "
+      "keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is repeated "
+      "up to "
+      "that step.";
+  static constexpr const char* kScriptHelp = "Shows the script of the selected run as it was then.";
+  static constexpr const char* kExportHelp =
+      "Exports the selected runs, or the ticked ones, as one HTML page with curves, tapes, media, console "
+      "and "
+      "configuration.";
+  static constexpr const char* kDeleteHelp = "Deletes the selected runs with their folders. Asks first.";
+
   void look(Workbench& bench) {
     const std::string key = bench.script() + "\n" + bench.journal().run_folder() + "\n" +
                             std::to_string(bench.runs().curves().size());
@@ -225,46 +273,52 @@ class RunsPanel final : public Panel {
       place(ImGui::CalcTextSize("Parallel").x + 2 * ImGui::GetStyle().FramePadding.x);
       if (tool_button("Parallel", parallel_)) parallel_ = !parallel_;
       bench.description().add_last("runs.parallel", parallel_ ? "on" : "off");
-      explain(
-          "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one "
-          "for the best value of the metric, from blue for the best to orange. Click a line to select its "
-          "run. Drag along axes to show only the runs with these values, in the table and in Curves; a click "
-          "on the axis shows the others again.");
+      explain(kParallelHelp);
     }
-    const bool one = selected_.size() == 1, any = !selected_.empty();
-    const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
-    const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
-    if (several &&
-        action("Compare", pair.size() == 2, "runs.compare",
-               "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick "
-               "their boxes.")) {
-      const auto found = std::make_shared<RunComparison>();
-      bench.shell().background_tasks().add(
-          [found, left = *pair.begin(), right = *std::next(pair.begin())] {
-            *found = compare_runs(left, right);
-          },
-          [this, found](const std::string& problem) {
-            if (!problem.empty()) found->problem = problem;
-            comparison_.open(std::move(*found));
-          });
-    }
-    const RunSummary* const run = one ? find(bench, *selected_.begin()) : nullptr;
-    if (action("Note", run, "runs.note", "Writes a note for the selected run.")) dialogs_.ask_note(*run);
-    if (action(
-            "Fork...", run && run->problem.empty(), "runs.fork",
-            "Starts a new run after a step of the selected one, with other parameters or another script. "
-            "With keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is "
-            "repeated up to that step."))
-      fork_.open(bench, run->folder, run->steps);
-    if (action("Script", one, "runs.script", "Shows the script of the selected run as it was then."))
-      open_script(bench);
-    if (action("Export", !chosen.empty(), "runs.export",
-               "Exports the selected runs, or the ticked ones, as one HTML page with curves, tapes, media, "
-               "console "
-               "and configuration."))
-      export_runs(bench, {chosen.begin(), chosen.end()});
-    if (action("Delete", any, "runs.delete", "Deletes the selected runs with their folders. Asks first."))
-      dialogs_.ask_deletion(selected_);
+    if (several && action("Compare", pair(bench).size() == 2, "runs.compare", kCompareHelp)) compare(bench);
+    const RunSummary* const run = selected_run(bench);
+    if (action("Note", run, "runs.note", kNoteHelp)) dialogs_.ask_note(*run);
+    if (action("Fork...", can_fork(bench), "runs.fork", kForkHelp)) fork(bench);
+    if (action("Script", selected_.size() == 1, "runs.script", kScriptHelp)) open_script(bench);
+    if (action("Export", !to_export(bench).empty(), "runs.export", kExportHelp))
+      export_runs(bench, to_export(bench));
+    if (action("Delete", !selected_.empty(), "runs.delete", kDeleteHelp)) dialogs_.ask_deletion(selected_);
+  }
+
+  // The selected runs, or else the ticked ones.
+  std::vector<std::string> to_export(Workbench& bench) const {
+    const std::set<std::string>& chosen = selected_.empty() ? bench.runs().shown() : selected_;
+    return {chosen.begin(), chosen.end()};
+  }
+
+  // The runs to compare: the two selected ones, or else the ticked ones.
+  const std::set<std::string>& pair(Workbench& bench) const {
+    return selected_.size() == 2 ? selected_ : bench.runs().shown();
+  }
+
+  void compare(Workbench& bench) {
+    const auto found = std::make_shared<RunComparison>();
+    bench.shell().background_tasks().add(
+        [found, left = *pair(bench).begin(), right = *std::next(pair(bench).begin())] {
+          *found = compare_runs(left, right);
+        },
+        [this, found](const std::string& problem) {
+          if (!problem.empty()) found->problem = problem;
+          comparison_.open(std::move(*found));
+        });
+  }
+
+  // The run that alone is selected; null if there is none.
+  const RunSummary* selected_run(Workbench& bench) const {
+    return selected_.size() == 1 ? find(bench, *selected_.begin()) : nullptr;
+  }
+  bool can_fork(Workbench& bench) const {
+    const RunSummary* const run = selected_run(bench);
+    return run && run->problem.empty();
+  }
+  void fork(Workbench& bench) {
+    const RunSummary* const run = selected_run(bench);
+    fork_.open(bench, run->folder, run->steps);
   }
 
   template <class Place>

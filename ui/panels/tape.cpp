@@ -11,6 +11,7 @@
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
+#include "ui/panels/node_commands.h"
 #include "ui/panels/tape/choices.h"
 #include "ui/panels/tape/compare_menu.h"
 #include "ui/panels/tape/export_menu.h"
@@ -76,6 +77,8 @@ class TapePanel final : public Panel {
     add(
         "open", "Enter", "Opens the module or the node's menu.", [this, &bench] { enter(bench); }, false,
         true);
+    add_look_commands(bench);
+    add_node_commands(bench, title(), changes_);
   }
 
   void draw_tools(Workbench& bench) override {
@@ -142,6 +145,30 @@ class TapePanel final : public Panel {
   }
 
  private:
+  // How the tape is drawn, and its export.
+  void add_look_commands(Workbench& bench) {
+    const auto there = [&bench] { return bench.tape().tape() != nullptr; };
+    add_own_command(
+        bench, "Export", "Writes the tape as DOT, SVG, PNG or JSON.", [this] { export_.open_soon(); }, there);
+    for (const OpenChoice& choice : open_choices())
+      add_own_command(
+          bench, choice.command, choice.help, [this, &bench, &choice] { open_modules(bench, choice); },
+          there);
+    for (const auto& [flow, label] :
+         {std::pair{"auto", "Flow by the panel's shape"}, std::pair{"right", "Flow to the right"},
+          std::pair{"down", "Flow down"}})
+      add_own_command(bench, label, "The direction in which data flows.",
+                      [&bench, flow = flow] { bench.shell().settings().tape_direction = flow; });
+    add_own_command(bench, "Groups", "Marks the calls that are computed in one pass over memory, or not.",
+                    [&bench] { bench.shell().settings().tape_groups = !bench.settings().tape_groups; });
+    add_own_command(bench, "Colour by operation", "The family of the op.", [this] { marks_.metric = -1; });
+    for (size_t m = 0; m < tape_metrics().size(); ++m)
+      add_own_command(
+          bench, std::string("Colour by ") + tape_metrics()[m].name, tape_metrics()[m].help,
+          [this, m] { marks_.metric = int(m); },
+          [&bench, m] { return bench.tape().tape() && known(tape_metrics()[m], *bench.tape().tape()); });
+  }
+
   // The picture runs to the right where the panel is wider than high, or in the direction that the user
   // chose.
   void turn(Workbench& bench) {
@@ -292,6 +319,11 @@ class TapePanel final : public Panel {
     }
   }
 
+  void open_modules(Workbench& bench, const OpenChoice& choice) {
+    bench.tape_actions().open_modules(choice.mode, choice.depth);
+    show_end();
+  }
+
   void draw_open_choice(Workbench& bench, const TapeModel& model) {
     const CollapseState& state = model.collapse();
     const char* shown = state.mode == CollapseState::Mode::automatic ? "few boxes"
@@ -306,21 +338,12 @@ class TapePanel final : public Panel {
       explain("Which modules are open. Click a module to open it, the title of its frame to close it.");
       return;
     }
-    const auto choice = [&](const char* name, CollapseState::Mode mode, uint32_t deep, const char* help) {
-      if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
-        bench.tape_actions().open_modules(mode, deep);
-        show_end();
-      }
-      bench.description().add_last("tape.open_choice", name);
-      explain(help);
-    };
-    choice("few boxes", CollapseState::Mode::automatic, 0,
-           "Opens outer modules while few boxes are visible.");
-    choice("all closed", CollapseState::Mode::depth, 0, "Closes every module.");
-    choice("depth 1", CollapseState::Mode::depth, 1, "Opens the outermost modules.");
-    choice("depth 2", CollapseState::Mode::depth, 2, "Opens two levels of modules.");
-    choice("depth 3", CollapseState::Mode::depth, 3, "Opens three levels of modules.");
-    choice("all open", CollapseState::Mode::all, 0, "Opens every module.");
+    for (const OpenChoice& choice : open_choices()) {
+      if (ImGui::Selectable(choice.name, state.mode == choice.mode && state.depth == choice.depth))
+        open_modules(bench, choice);
+      bench.description().add_last("tape.open_choice", choice.name);
+      explain(choice.help);
+    }
     ImGui::EndCombo();
   }
 
@@ -473,17 +496,14 @@ class TapePanel final : public Panel {
       bench.texts().go_to(node.place);
     if (why_entry(bench, "tape.menu", "Follows the causes of its value and gradient."))
       bench.why().ask_node(menu_node_);
-    const std::string name = name_of(node);
+    const std::string name = node_name(node);
     if (item("Copy name " + name, true, "Copies the name.")) ImGui::SetClipboardText(name.c_str());
     const auto& operands = model.tree()->operands[size_t(menu_node_)];
-    if (item("Select inputs", !operands.empty(), "Highlights the nodes that this one reads.")) {
-      bench.tape_actions().light({operands.begin(), operands.end()});
-      for (const uint32_t operand : operands) bench.tape_actions().open_around(int(operand));
-    }
+    if (item("Select inputs", !operands.empty(), "Highlights the nodes that this one reads."))
+      outline_inputs(bench, menu_node_);
     draw_probe_item(bench, parameter_in(model, node), node.place);
-    const bool leaf = node.op == "leaf";
-    const std::string path = !leaf ? node.module : node.outputs.empty() ? "" : node.outputs[0].name;
-    if (!path.empty()) changes_.draw_items(bench, path, leaf);
+    if (const std::string path = changed_path(node); !path.empty())
+      changes_.draw_items(bench, path, node.op == "leaf");
     ImGui::EndPopup();
   }
 
@@ -493,12 +513,6 @@ class TapePanel final : public Panel {
     for (const OperandInfo& operand : read)
       if (const std::string name = parameter_of(model, node, operand); !name.empty()) return name;
     return "";
-  }
-
-  // The leaf's own name, otherwise the module's with the op.
-  static std::string name_of(const NodeInfo& node) {
-    if (node.op == "leaf") return node.outputs.empty() ? node.op : node.outputs[0].name;
-    return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
   // The legend is below the sheet, so that it hides nothing; the picture of an export includes it.

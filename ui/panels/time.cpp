@@ -30,6 +30,8 @@ class TimePanel final : public Panel {
     bench.commands().add_composed({"Latest step", "", "Shows the latest step and follows the run.",
                                    [this, &bench] { go_live(bench); },
                                    [&bench] { return !bench.shown().live(); }});
+    for (const SectionText& text : kSections)
+      add_own_command(bench, text.label, text.help, [this, section = text.section] { section_ = section; });
     track_.add_commands(bench, title());
     bench.commands().add_composed({"Add a probe",
                                    "",
@@ -98,19 +100,26 @@ class TimePanel final : public Panel {
 
  private:
   enum class Section { steps, probes, memory };
+  struct SectionText {
+    Section section;
+    const char *label, *help;
+  };
+  static constexpr SectionText kSections[] = {
+      {Section::steps, "Kept steps", "The steps whose tapes are kept, the latest first."},
+      {Section::probes, "Probes", "Values of each step of the run that nobody logged."},
+      {Section::memory, "Memory", "What kept steps, pictures and keyframes may take."},
+  };
 
   void draw_sections(Workbench& bench) {
     const size_t probes = bench.probes().items().size();
-    const auto button = [&](Section section, const std::string& label, const char* help) {
-      if (section != Section::steps) ImGui::SameLine(0, em(0.25f));
-      if (tool_button(label.c_str(), section_ == section)) section_ = section;
+    for (const SectionText& text : kSections) {
+      const bool counts = text.section == Section::probes && probes > 0;
+      const std::string label = text.label + (counts ? " (" + std::to_string(probes) + ")" : std::string());
+      if (text.section != Section::steps) ImGui::SameLine(0, em(0.25f));
+      if (tool_button(label.c_str(), section_ == text.section)) section_ = text.section;
       bench.description().add_last("time.section", label);
-      explain(help);
-    };
-    button(Section::steps, "Kept steps", "The steps whose tapes are kept, the latest first.");
-    button(Section::probes, probes == 0 ? "Probes" : "Probes (" + std::to_string(probes) + ")",
-           "Values of each step of the run that nobody logged.");
-    button(Section::memory, "Memory", "What kept steps, pictures and keyframes may take.");
+      explain(text.help);
+    }
     if (section_ != Section::probes) return;
     ImGui::SameLine();
     probes_.draw_button(bench);

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <iomanip>
 #include <sstream>
+#include <utility>
 
 #include "runtime/core/figures.h"
 #include "ui/panels/alarm_badge.h"
@@ -319,6 +320,19 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   explain("Passed to the script in arg and `...`, split at spaces; quotes keep a word together.");
 }
 
+// Takes over the fields that the user edits as text.
+void Toolbar::read_run_settings(Workbench& bench) {
+  const RunOptions& options = bench.control().options();
+  std::snprintf(seed_, sizeof seed_, "%" PRIu64, options.seed.value_or(0));
+  std::ostringstream words;
+  for (const std::string& word : options.arguments)
+    words << (words.tellp() > 0 ? " " : "")
+          << (word.find_first_of(" \"") == word.npos && !word.empty()
+                  ? word
+                  : (std::ostringstream() << std::quoted(word)).str());
+  std::snprintf(arguments_, sizeof arguments_, "%s", words.str().c_str());
+}
+
 void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_out) {
   const auto item = [&](const Command& command) {
     if (ImGui::MenuItem(command.name.c_str(), command.key.c_str(), false, bench.commands().enabled(command)))
@@ -409,24 +423,9 @@ void Toolbar::draw(Workbench& bench) {
     pieces.push_back({"", 11, em(5.5f), [&bench] { draw_memory(bench); }});
     const std::string settings = settings_label(bench);
     pieces.push_back({"", 7, ImGui::CalcTextSize(settings.c_str()).x + padding, [this, &bench, settings] {
-                        if (ImGui::Button((settings + "###settings").c_str())) {
-                          std::snprintf(seed_, sizeof seed_, "%" PRIu64,
-                                        bench.control().options().seed.value_or(0));
-                          std::ostringstream words;
-                          for (const std::string& word : bench.control().options().arguments)
-                            words << (words.tellp() > 0 ? " " : "")
-                                  << (word.find_first_of(" \"") == word.npos && !word.empty()
-                                          ? word
-                                          : (std::ostringstream() << std::quoted(word)).str());
-                          std::snprintf(arguments_, sizeof arguments_, "%s", words.str().c_str());
-                          ImGui::OpenPopup("run settings");
-                        }
+                        if (ImGui::Button((settings + "###settings").c_str())) opens_settings_ = true;
                         bench.description().add_last("run.settings", settings);
                         explain("Device, seed and arguments of the next run.");
-                        if (ImGui::BeginPopup("run settings")) {
-                          draw_run_settings(bench);
-                          ImGui::EndPopup();
-                        }
                       }});
     const std::string preset = bench.settings().preset;
     pieces.push_back({"", 10, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
@@ -472,6 +471,14 @@ void Toolbar::draw(Workbench& bench) {
     const float left = ImGui::GetCursorPosX();
     piece.draw();
     ImGui::SameLine(left + piece.width + gap, 0);
+  }
+  if (std::exchange(opens_settings_, false)) {
+    read_run_settings(bench);
+    ImGui::OpenPopup("run settings");
+  }
+  if (ImGui::BeginPopup("run settings")) {
+    draw_run_settings(bench);
+    ImGui::EndPopup();
   }
   if (room < menu) return;
   ImGui::SetCursorPosX(room - ImGui::GetFrameHeight());

@@ -12,14 +12,19 @@ class Toolbar {
   // `wake` requests a new frame; it is called on any thread.
   explicit Toolbar(std::function<void()> wake) : wake_(std::move(wake)) {}
   void draw(Workbench&);
+  void open_run_settings() {
+    opens_settings_ = true;
+  }  // in the next frame, also where their button has no room
 
  private:
   void draw_run_settings(Workbench&);
+  void read_run_settings(Workbench&);
   void draw_menu(Workbench&, const std::vector<std::string>& left_out);
 
   std::function<void()> wake_;
   DeviceList devices_;
   char seed_[24] = "", arguments_[512] = "", layout_name_[64] = "";
+  bool opens_settings_ = false;
 };
 
 }  // namespace lunagrad

@@ -1,5 +1,7 @@
 #include "ui/text/code_editor.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "ui/base/redraw.h"
 #include "ui/base/utf8.h"
 #include "ui/text/commands.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -349,7 +352,10 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
     draw_headings(look, result);
     size.y -= m_.line + ImGui::GetStyle().ItemSpacing.y;
   }
-  if (std::exchange(take_focus_, false)) ImGui::SetNextWindowFocus();
+  // On Escape Dear ImGui's keyboard navigation gives the focus to the window around this one. The keys that
+  // follow, Ctrl+S among them, belong to the text.
+  const bool escaped = focused_ && key_pressed(GLFW_KEY_ESCAPE);
+  if (std::exchange(take_focus_, false) || escaped) ImGui::SetNextWindowFocus();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::BeginChild(
       "text", size, false,

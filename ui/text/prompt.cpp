@@ -78,7 +78,8 @@ float Prompt::height() const {
 }
 
 void Prompt::offer(const std::string& before, std::vector<std::string> names) {
-  if (before != before_) return;  // the user has typed since then
+  if (!waits_ || before != before_) return;  // the user has typed, or pressed Escape, since then
+  waits_ = false;
   offers_ = std::move(names);
   typed_ = name_at_end(before).size();
   chosen_ = 0;
@@ -86,14 +87,34 @@ void Prompt::offer(const std::string& before, std::vector<std::string> names) {
 }
 
 void Prompt::accept(ImGuiInputTextCallbackData& data, const std::string& name) {
-  if (name.size() < typed_) return;
-  data.InsertChars(data.CursorPos, name.c_str() + typed_);
   open_ = false;
+  if (name.size() >= typed_) data.InsertChars(data.CursorPos, name.c_str() + typed_);
+}
+
+void Prompt::submit(ImGuiInputTextCallbackData& data) {
+  std::string text(data.Buf, size_t(data.BufTextLen));
+  if (text.find_first_not_of(" \t\n") == text.npos) return;
+  while (text.back() == '\n') text.pop_back();
+  entered_ = std::move(text);
+  history.add(entered_);
+  data.DeleteChars(0, data.BufTextLen);
+  submitted_ = true;
 }
 
 void Prompt::edit(ImGuiInputTextCallbackData& data) {
   const std::string before(data.Buf, size_t(data.CursorPos));
-  if (open_ && before != before_) open_ = false;
+  if (before != before_) open_ = waits_ = false;
+  if (std::exchange(escaped_, false)) {
+    open_ = waits_ = answered_ = false;
+    return;
+  }
+  if (std::exchange(entering_, false)) {
+    if (open_ && chosen_ < offers_.size())
+      accept(data, offers_[chosen_]);
+    else
+      submit(data);
+    return;
+  }
   if (std::exchange(answered_, false) && before == before_ && !offers_.empty()) {
     // Inserts the common prefix immediately and offers the rest as a list.
     std::string common = offers_[0];
@@ -119,6 +140,7 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
       chosen_ = (chosen_ + 1) % offers_.size();
     } else {
       before_ = before;
+      waits_ = true;
       (*complete_)(before);
     }
     return;
@@ -162,15 +184,19 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
   complete_ = &complete;
   if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
   const ImVec2 corner = ImGui::GetCursorScreenPos();
-  // While the list is open, Enter takes the chosen name, and Escape, which normally clears the field, closes
-  // the list.
-  const bool choosing = open_;
-  const std::string kept = choosing ? text_ : std::string();
-  constexpr auto flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CtrlEnterForNewLine |
-                         ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways |
-                         ImGuiInputTextFlags_CallbackResize;
-  bool enter = ImGui::InputTextMultiline("##prompt", text_.data(), text_.capacity() + 1, {width, height()},
-                                         flags, callback, this);
+  // Enter takes the chosen name of an open list or else submits the entry, and Escape closes the list. Dear
+  // ImGui would end the input with either key: what is typed before the field had the focus again would be
+  // lost, and Escape would also restore an earlier text.
+  entering_ = !ImGui::GetIO().KeyCtrl && (key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER));
+  escaped_ = (open_ || waits_) && key_pressed(GLFW_KEY_ESCAPE);
+  constexpr auto flags = ImGuiInputTextFlags_CtrlEnterForNewLine | ImGuiInputTextFlags_CallbackCompletion |
+                         ImGuiInputTextFlags_CallbackAlways | ImGuiInputTextFlags_CallbackResize;
+  {
+    const HiddenKey enter(entering_ ? GLFW_KEY_ENTER : 0), keypad(entering_ ? GLFW_KEY_KP_ENTER : 0),
+        escape(escaped_ ? GLFW_KEY_ESCAPE : 0);
+    ImGui::InputTextMultiline("##prompt", text_.data(), text_.capacity() + 1, {width, height()}, flags,
+                              callback, this);
+  }
   const bool active = ImGui::IsItemActive();
   if (text_.empty() && *hint)
     ImGui::GetWindowDrawList()->AddText(
@@ -179,26 +205,9 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
         fitting_text(hint, {ImGui::GetFont(), ImGui::GetFontSize()},
                      ImGui::GetItemRectSize().x - 2 * ImGui::GetStyle().FramePadding.x)
             .c_str());
-  if (choosing && enter && chosen_ < offers_.size()) {
-    text_ = before_ + offers_[chosen_].substr(std::min(typed_, offers_[chosen_].size())) +
-            text_.substr(std::min(before_.size(), text_.size()));
-    open_ = false;
-    focus_ = true;
-    enter = false;
-  }
-  if (choosing && key_pressed(GLFW_KEY_ESCAPE)) {
-    text_ = kept;
-    open_ = false;
-    focus_ = true;
-  }
   if (open_) draw_offers(corner, colors, describe);
   if (open_ && !active && clicked_ < 0 && !focus_) open_ = false;
-  if (!enter || text_.find_first_not_of(" \t\n") == text_.npos) return false;
-  entered_ = std::exchange(text_, {});
-  while (!entered_.empty() && entered_.back() == '\n') entered_.pop_back();
-  history.add(entered_);
-  focus_ = true;
-  return true;
+  return std::exchange(submitted_, false);
 }
 
 void Prompt::draw_offers(ImVec2 corner, const Colors& colors,

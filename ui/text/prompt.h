@@ -54,12 +54,16 @@ class Prompt {
   void edit(ImGuiInputTextCallbackData&);
   void draw_offers(ImVec2 corner, const Colors&, const std::function<void(const std::string&)>& describe);
   void accept(ImGuiInputTextCallbackData&, const std::string& name);
+  void submit(ImGuiInputTextCallbackData&);
 
   std::string text_, entered_, before_;
   const std::function<void(const std::string&)>* complete_ = nullptr;
   std::vector<std::string> offers_;
   size_t chosen_ = 0, typed_ = 0;  // typed_: bytes of the name that are typed already
   bool open_ = false, answered_ = false, focus_ = false;
+  bool waits_ = false;                       // Tab asked for names, and the answer may still arrive
+  bool entering_ = false, escaped_ = false;  // keys of this frame that the field handles itself
+  bool submitted_ = false;
   bool on_first_ = true, on_last_ = true;  // the cursor was on the first, last line before this frame's keys
   int clicked_ = -1;
 };

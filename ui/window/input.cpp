@@ -65,6 +65,16 @@ bool key_pressed(int key, bool repeat) {
   return name != ImGuiKey_None && ImGui::IsKeyPressed(name, repeat);
 }
 
+HiddenKey::HiddenKey(int key) : key_(key) {
+  if (const ImGuiKey name = named(key_); name != ImGuiKey_None)
+    duration_ = std::exchange(ImGui::GetKeyData(name)->DownDuration, -1.0f);
+}
+
+HiddenKey::~HiddenKey() {
+  if (const ImGuiKey name = named(key_); name != ImGuiKey_None)
+    ImGui::GetKeyData(name)->DownDuration = duration_;
+}
+
 void play_key(int key, bool down) {
   if (const ImGuiKey name = named(key)) ImGui::GetIO().AddKeyEvent(name, down);
 }
@@ -102,9 +112,31 @@ void keep_ctrl_tab() {
 
 #else
 
+#include <utility>
+
 namespace lunagrad {
 
 bool key_pressed(int key, bool repeat) { return ImGui::IsKeyPressed(key, repeat); }
+
+// Keyboard navigation keeps its own durations of the keys that end an input.
+static int navigation_input(int key) {
+  return key == GLFW_KEY_ESCAPE ? ImGuiNavInput_Cancel : key == GLFW_KEY_ENTER ? ImGuiNavInput_Input : -1;
+}
+
+HiddenKey::HiddenKey(int key) : key_(key) {
+  if (key_ == 0) return;
+  ImGuiIO& io = ImGui::GetIO();
+  duration_ = std::exchange(io.KeysDownDuration[key_], -1.0f);
+  if (const int input = navigation_input(key_); input >= 0)
+    navigation_ = std::exchange(io.NavInputsDownDuration[input], -1.0f);
+}
+
+HiddenKey::~HiddenKey() {
+  if (key_ == 0) return;
+  ImGuiIO& io = ImGui::GetIO();
+  io.KeysDownDuration[key_] = duration_;
+  if (const int input = navigation_input(key_); input >= 0) io.NavInputsDownDuration[input] = navigation_;
+}
 
 void play_key(int key, bool down) { ImGui::GetIO().KeysDown[key] = down; }
 

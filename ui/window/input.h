@@ -7,6 +7,19 @@ namespace lunagrad {
 
 bool key_pressed(int key, bool repeat = true);
 
+// While the object lives, Dear ImGui's widgets do not see that the key is pressed. For a field that handles a
+// key itself with which Dear ImGui would end the input. 0: no key.
+class HiddenKey {
+ public:
+  explicit HiddenKey(int key);
+  ~HiddenKey();
+  HiddenKey(const HiddenKey&) = delete;
+
+ private:
+  int key_;                              // GLFW's number
+  float duration_ = 0, navigation_ = 0;  // seconds for which it has been pressed; the second before 1.87
+};
+
 // Simulates the user's input; call between the backend's new frame and Dear ImGui's.
 void play_key(int key, bool down);
 void play_modifiers(bool ctrl, bool shift, bool alt, bool down);  // presses or releases those that are true

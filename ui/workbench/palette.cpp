@@ -82,14 +82,20 @@ void Palette::open_scripts(const Workbench& bench) {
 std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
   std::vector<Entry> entries;
   if (mode_ == Mode::commands) {
-    for (const Command* command : bench.commands().matching(typed_))
-      entries.push_back({command->name, command->key, command->help, bench.commands().enabled(*command),
-                         [&bench, command] { bench.commands().run(*command); }});
+    for (const CommandPtr& command : bench.commands().matching(typed_))
+      entries.push_back({command->name, command->key, command->help,
+                         [&bench, command] { return bench.commands().enabled(*command); },
+                         [&bench, command] {
+                           // What a command of a panel does may be visible only there.
+                           if (!command->panel.empty()) bench.shell().show_panel(command->panel);
+                           bench.commands().run(*command);
+                         }});
     return entries;
   }
   const auto offer = [&](const std::string& path) {
     const std::string name = printable(fs::path(path).filename().string());
-    entries.push_back({name, "", short_path(path), true, [&bench, path] { bench.control().open(path); }});
+    entries.push_back(
+        {name, "", short_path(path), [] { return true; }, [&bench, path] { bench.control().open(path); }});
   };
   std::error_code failed;
   std::string typed = typed_;
@@ -110,13 +116,13 @@ std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
   return entries;
 }
 
-void Palette::draw_entries(Workbench& bench, const std::vector<Entry>& entries, bool take) {
+void Palette::draw_entries(Workbench& bench, bool take) {
   const float line = ImGui::GetTextLineHeightWithSpacing(), row = 2 * line + em(0.3f);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   ImGuiListClipper clipper;
-  clipper.Begin(int(entries.size()), row);
+  clipper.Begin(int(found_.size()), row);
   std::optional<int> taken;
-  if (take && !entries.empty()) taken = chosen_;
+  if (take && !found_.empty()) taken = chosen_;
   if (scroll_) {
     const float at = float(chosen_) * row, view = ImGui::GetWindowHeight();
     if (at < ImGui::GetScrollY()) ImGui::SetScrollY(at);
@@ -125,7 +131,8 @@ void Palette::draw_entries(Workbench& bench, const std::vector<Entry>& entries, 
   }
   while (clipper.Step())
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-      const Entry& entry = entries[size_t(i)];
+      const Entry& entry = found_[size_t(i)];
+      const bool enabled = entry.enabled();
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float width = ImGui::GetContentRegionAvail().x;
       ImGui::PushID(i);
@@ -135,7 +142,7 @@ void Palette::draw_entries(Workbench& bench, const std::vector<Entry>& entries, 
         chosen_ = i;
       bench.description().add_last("palette.entry",
                                    entry.title + (entry.key.empty() ? "" : "  " + entry.key) +
-                                       (i == chosen_ ? " chosen" : "") + (entry.enabled ? "" : " disabled"));
+                                       (i == chosen_ ? " chosen" : "") + (enabled ? "" : " disabled"));
       ImDrawList* list = ImGui::GetWindowDrawList();
       if (i == chosen_) {
         list->AddRectFilled(at, {at.x + width, at.y + row}, with_alpha(theme().accent, 0.22f), em(0.3f));
@@ -147,17 +154,16 @@ void Palette::draw_entries(Workbench& bench, const std::vector<Entry>& entries, 
         list->AddText(font, label.size, {at.x + em(0.7f), at.y + em(0.25f) + down}, color,
                       fitting_text(text, label, room - em(1.5f)).c_str());
       };
-      write(fonts().bold, 0, entry.enabled ? theme().text : theme().faint, entry.title,
-            width - key - em(0.8f));
-      write(fonts().body, line, theme().muted, (entry.enabled ? "" : "(not now) ") + entry.help, width);
+      write(fonts().bold, 0, enabled ? theme().text : theme().faint, entry.title, width - key - em(0.8f));
+      write(fonts().body, line, theme().muted, (enabled ? "" : "(not now) ") + entry.help, width);
       list->AddText({at.x + width - key - em(0.8f), at.y + em(0.25f)}, theme().muted, entry.key.c_str());
     }
   clipper.End();
   ImGui::PopStyleVar();
-  if (taken && entries[size_t(*taken)].enabled) {
+  if (taken && found_[size_t(*taken)].enabled()) {
     ImGui::CloseCurrentPopup();
     mode_ = Mode::closed;
-    entries[size_t(*taken)].run();
+    found_[size_t(*taken)].run();
   }
 }
 
@@ -173,7 +179,7 @@ void Palette::draw(Workbench& bench) {
     return;
   }
   if (opening_) ImGui::SetKeyboardFocusHere();
-  opening_ = false;
+  const bool opens = std::exchange(opening_, false);
   if (key_pressed(GLFW_KEY_ESCAPE, false)) ImGui::CloseCurrentPopup();
   ImGui::SetNextItemWidth(-1);
   struct Moves {
@@ -182,8 +188,8 @@ void Palette::draw(Workbench& bench) {
   const bool scripts = mode_ == Mode::scripts;
   const std::string before = typed_;
   const bool take = ImGui::InputTextWithHint(
-      "##typed", scripts ? "a script's name, or a path" : "a command", typed_, sizeof typed_,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory,
+      "##typed", scripts ? "a script's name, or a path" : "what to do, or a parameter, node or run", typed_,
+      sizeof typed_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory,
       [](ImGuiInputTextCallbackData* data) {
         static_cast<Moves*>(data->UserData)->by += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
         return 0;
@@ -191,15 +197,15 @@ void Palette::draw(Workbench& bench) {
       &moves);
   bench.description().add_last("palette", scripts ? "scripts" : "commands");
   if (before != typed_) chosen_ = 0;
-  const std::vector<Entry> found = entries(bench);
-  chosen_ = std::clamp(chosen_ + moves.by, 0, std::max(int(found.size()) - 1, 0));
+  if (opens || before != typed_) found_ = entries(bench);
+  chosen_ = std::clamp(chosen_ + moves.by, 0, std::max(int(found_.size()) - 1, 0));
   if (moves.by != 0) scroll_ = true;
   ImGui::BeginChild("entries", {0, 0});
-  if (found.empty()) {
+  if (found_.empty()) {
     text_in(theme().muted, scripts ? "No script of this name. A path opens any file." : "No such command.");
     bench.description().add_last("palette.none", "");
   }
-  draw_entries(bench, found, take);
+  draw_entries(bench, take);
   ImGui::EndChild();
   ImGui::EndPopup();
 }

@@ -1,6 +1,7 @@
 #pragma once
-// The palette: an input field over the window that finds a command, or a script to open, by a few letters.
-// Drawing thread only.
+// The palette: an input field over the window that finds a command by what it is called or does, or a script
+// to open by a few letters. It searches when it opens and when the text changes, not in each frame. Drawing
+// thread only.
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,17 +30,18 @@ class Palette {
   enum class Mode { closed, commands, scripts } mode_ = Mode::closed;
   struct Entry {
     std::string title, key, help;
-    bool enabled = true;
+    std::function<bool()> enabled;
     std::function<void()> run;
   };
   std::vector<Entry> entries(Workbench&) const;
-  void draw_entries(Workbench&, const std::vector<Entry>&, bool take);
+  void draw_entries(Workbench&, bool take);
   void start(Mode);
 
   bool opening_ = false, scroll_ = false;
   char typed_[1024] = "";
   int chosen_ = 0;
   std::vector<std::string> scripts_;
+  std::vector<Entry> found_;
 };
 
 }  // namespace lunagrad

@@ -73,6 +73,9 @@ struct OpenFlags {
   bool trust = false, sandbox = false;
   double timeout = 0;           // seconds; 0: none
   size_t memory = 0, disk = 0;  // bytes; 0: the workbench's default
+  // Of the window itself.
+  bool light = false, dark = false, no_state = false;
+  std::string size, scale, state;
 };
 
 // The command line of the workbench.
@@ -93,6 +96,12 @@ std::vector<std::string> words_for_workbench(const OpenFlags& flags) {
   if (flags.timeout > 0) add("--timeout", shortest_number(flags.timeout));
   if (flags.memory > 0) add("--memory", std::to_string(flags.memory >> 20));
   if (flags.disk > 0) add("--disk", std::to_string(flags.disk >> 20));
+  if (flags.light) words.push_back("--light");
+  if (flags.dark) words.push_back("--dark");
+  add("--size", flags.size);
+  add("--scale", flags.scale);
+  add("--state", flags.state);
+  if (flags.no_state) words.push_back("--no-state");
   if (!flags.script.empty()) words.push_back(flags.script);
   if (!flags.arguments.empty()) {
     words.push_back("--");
@@ -154,6 +163,15 @@ Action add_open(Program& program) {
       command, "--disk", flags->disk,
       "MiB limit for the files that a run writes, beyond it the run fails (default with --sandbox: 1024)");
   add_exclusion(command, "--trust", "--sandbox");
+  add_flag(command, "--light", flags->light, "the light theme");
+  add_flag(command, "--dark", flags->dark, "the dark theme");
+  add_option(command, "--size", flags->size, "WxH: the window's size in pixels");
+  add_option(command, "--scale", flags->scale, "scale of fonts and measures (default: the monitor's)");
+  add_option(command, "--state", flags->state,
+             "folder of layout and settings (default $XDG_STATE_HOME/lunagrad)");
+  add_flag(command, "--no-state", flags->no_state, "keep and restore no layout and settings");
+  add_exclusion(command, "--light", "--dark");
+  add_exclusion(command, "--state", "--no-state");
   set_footer(command, "lunagrad-workbench --help lists what the window takes beside these.");
   return [=] {
     for (const std::string& setting : flags->set)

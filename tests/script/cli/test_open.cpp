@@ -56,6 +56,21 @@ TEST_CASE("open hands the flags of run to the workbench, and the script its argu
   CHECK(opener.open({"train.lua", "--seed", "7", "--", "--set", "x=1", "file"}).out ==
         "<--seed><7><train.lua><--><--set><x=1><file>");
   CHECK(opener.open({"train.lua", "file"}).out == "<train.lua><--><file>");
+  // Flags before, after and without a script.
+  CHECK(opener.open({"--set", "a=b", "train.lua"}).out == "<--set><a=b><train.lua>");
+  CHECK(opener.open({"--set", "a=b", "--", "train.lua"}).out == "<--set><a=b><train.lua>");
+  CHECK(opener.open({"train.lua", "file", "--set", "a=b"}).out == "<--set><a=b><train.lua><--><file>");
+  CHECK(opener.open({"train.lua", "--set", "a="}).out == "<--set><a=><train.lua>");
+  CHECK(opener.open({"--set", "a=b"}).out == "<--set><a=b>");
+}
+
+TEST_CASE("open hands the flags of the window on") {
+  const Opener opener;
+  CHECK(opener.open({"train.lua", "--light", "--size", "1280x800", "--scale", "1.5"}).out ==
+        "<--light><--size><1280x800><--scale><1.5><train.lua>");
+  CHECK(opener.open({"--no-state", "--dark", "train.lua", "--set", "a=b"}).out ==
+        "<--set><a=b><--dark><--no-state><train.lua>");
+  CHECK(opener.open({"train.lua", "--state", "my state"}).out == "<--state><my state><train.lua>");
 }
 
 TEST_CASE("open finds a run by its name in runs/, or by a part of it") {
@@ -80,6 +95,8 @@ TEST_CASE("open refuses what run refuses") {
                                                 {"--steps", "1.5"},
                                                 {"--checkpoint-every", "0"},
                                                 {"--trust", "--sandbox"},
+                                                {"--light", "--dark"},
+                                                {"--state", "x", "--no-state"},
                                                 {"--timeout", "0"},
                                                 {"--timeout", "-1"},
                                                 {"--timeout"},

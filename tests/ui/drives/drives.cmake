@@ -80,6 +80,8 @@ drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
 # Surgery on the running model, with real mouse and keys.
 drive(surgery surgery.lua ${LASTING} --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
+# Commands by what they do.
+drive(palette palette.lua ${LASTING} --size 1280x800)
 # What a pause, the end of a run and an error show, with real mouse and keys.
 drive(pause pause.lua ${LASTING} --size 1280x800)
 drive(pause-gpt pause_gpt.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/transformer.lua --set layers=4 --set width=96

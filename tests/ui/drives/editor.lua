@@ -100,6 +100,19 @@ ui.wait("editor.line", "4: nn.Linear")
 ui.key("Ctrl+Z")
 ui.key("Ctrl+Z")
 
+-- Escape closes the list, and typing continues: no key is lost, and the list stays closed for this name.
+ui.click("editor.line", "4:")
+ui.type("nn.Lin")
+ui.wait("editor.proposal", "Linear (in_features, out_features")
+ui.key("Escape")
+ui.type("e = 1")
+ui.wait("editor.line", "4: nn.Line = 1")
+ui.absent("editor.proposal")
+ui.expect("editor.caret", "4:12")
+for _ = 1, 11 do ui.key("Backspace") end
+ui.wait("editor.line", "4: ")
+ui.key("Escape")
+
 -- Find.
 ui.key("Ctrl+F")
 ui.frames(3)

@@ -13,7 +13,19 @@ std::string pass_text(const PassInfo& pass) {
   return (pass.inner ? "inner " : "") + pass.op + ", " + file + ":" + std::to_string(pass.place.line);
 }
 
+using Mode = CollapseState::Mode;
+constexpr OpenChoice kOpenChoices[] = {
+    {"few boxes", "Open few modules", Mode::automatic, 0, "Opens outer modules while few boxes are visible."},
+    {"all closed", "Close all modules", Mode::depth, 0, "Closes every module."},
+    {"depth 1", "Open one level of modules", Mode::depth, 1, "Opens the outermost modules."},
+    {"depth 2", "Open two levels of modules", Mode::depth, 2, "Opens two levels of modules."},
+    {"depth 3", "Open three levels of modules", Mode::depth, 3, "Opens three levels of modules."},
+    {"all open", "Open all modules", Mode::all, 0, "Opens every module."},
+};
+
 }  // namespace
+
+std::span<const OpenChoice> open_choices() { return kOpenChoices; }
 
 void draw_direction_choice(Workbench& bench) {
   static constexpr struct {

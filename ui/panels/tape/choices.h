@@ -1,8 +1,20 @@
 #pragma once
 // Choices in the tape's tool row that are stored in the settings or the session. Drawing thread only.
+#include <cstdint>
+#include <span>
+
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
+
+// Which modules of the tape are open.
+struct OpenChoice {
+  const char *name, *command;  // in the list, and as a command
+  CollapseState::Mode mode;
+  uint32_t depth;
+  const char* help;
+};
+std::span<const OpenChoice> open_choices();
 
 // The direction in which data flows.
 void draw_direction_choice(Workbench&);

@@ -43,7 +43,7 @@ void TapeExportMenu::add_action(Workbench& bench, std::function<GraphCanvas::Col
 }
 
 void TapeExportMenu::draw(Workbench& bench) {
-  if (ImGui::Button("Export")) open(bench);
+  if (ImGui::Button("Export") || std::exchange(opens_, false)) open(bench);
   bench.description().add_last("tape.export", "");
   explain("Writes the tape as DOT, SVG, PNG or JSON.");
   if (!ImGui::BeginPopup("export")) return;

@@ -14,6 +14,7 @@ class TapeExportMenu {
   // colours. Call once.
   void add_action(Workbench&, std::function<GraphCanvas::Colors()> colors);
   void draw(Workbench&);
+  void open_soon() { opens_ = true; }  // with the next draw()
   // Takes the picture that the menu requested, once the menu is closed; `min` and `max` bound that part of
   // the window.
   void take_picture(Workbench&, ImVec2 min, ImVec2 max);
@@ -21,6 +22,7 @@ class TapeExportMenu {
  private:
   void open(const Workbench&);
   void write(Workbench&, const std::string& file, const std::string& content);
+  bool opens_ = false;
   char path_[512] = "";
   std::string outcome_;
   std::string wanted_picture_;  // path of the requested picture
