@@ -34,6 +34,8 @@ extern constinit thread_local int64_t batching_in_use;
 uint64_t enter_batch(int64_t size, Randomness);  // returns the id of the new level
 void leave_batch(uint64_t id);                   // also ends the levels inside it that an error left open
 const BatchLevels& active_levels();
+// Whether a vmap runs. Samples that a script still refers to count in batching_in_use long after theirs.
+inline bool in_batch() { return batching_in_use && !active_levels().empty(); }
 Randomness randomness_of(const BatchLevel&);
 
 // --- batched tensors ---

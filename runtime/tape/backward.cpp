@@ -96,7 +96,7 @@ class Walk {
   }
 
   void seed(const Tensor& root, Tensor gradient) {
-    if (depth_ == 0 && !batching_in_use) tell_root(root);
+    if (depth_ == 0 && !in_batch()) tell_root(root);
     discover(root.node().get());
     roots_.push_back(root.node());
     accumulate(slot_of(root.node().get()).grads[root.body()->output], std::move(gradient));
@@ -186,7 +186,7 @@ class Walk {
     for (const Slot& slot : slots_) order_.push_back(slot.node);
     std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
     Context& ctx = context();
-    if (ctx.capture && depth_ == 0 && !batching_in_use) {
+    if (ctx.capture && depth_ == 0 && !in_batch()) {
       capture_ = ctx.capture;
       captured_ = order_;
       capture_->begin(captured_);

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "runtime/core/context.h"
 #include "runtime/core/figures.h"
@@ -44,14 +43,13 @@ Json figures_json(const std::vector<ValueFigures>& figures, size_t at) {
 struct SourceList {
   const std::unordered_map<uint64_t, size_t>& known;  // tensor id -> index into the figures, plus one
   std::unordered_map<uint64_t, size_t> numbers;       // tensor id -> number in the list
-  std::vector<size_t> figures;                        // for each input
+  std::vector<size_t> figures;                        // for each input; 0: there are none
 
-  // The number of an input; none if nothing is known about it.
-  std::optional<size_t> number_of(uint64_t tensor) {
-    const auto found = known.find(tensor);
-    if (found == known.end()) return std::nullopt;
+  // An input without figures has a number, too: it tells whether two nodes read the same tensor.
+  size_t number_of(uint64_t tensor) {
     const auto [at, fresh] = numbers.try_emplace(tensor, figures.size());
-    if (fresh) figures.push_back(found->second);
+    const auto found = known.find(tensor);
+    if (fresh) figures.push_back(found == known.end() ? 0 : found->second);
     return at->second;
   }
 };
@@ -79,7 +77,8 @@ Json node_json(const NodeInfo& node, const std::unordered_map<uint64_t, size_t>&
     const auto from = positions.find(operand.node);
     const bool made = from != positions.end();
     Json input = Json::array({made ? int64_t(from->second) : -1, operand.name, operand.shape, operand.dtype});
-    if (const auto source = made ? std::nullopt : sources.number_of(operand.tensor)) input.push_back(*source);
+    const bool absent = operand.dtype.empty();
+    if (!made && !absent) input.push_back(sources.number_of(operand.tensor));
     inputs.push_back(std::move(input));
   }
   json["in"] = std::move(inputs);

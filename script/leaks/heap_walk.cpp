@@ -122,10 +122,14 @@ void HeapWalk::add_by(int parent, const F& step) {
     if (gradient.defined())
       tensors_.push_back({gradient, new_vertex(parent, made), {HeapKind::gradient, "", {}}});
     tensors_.push_back({*x, parent, std::move(made)});
-  } else if (is_object(-1) && queued_.size() < most_ && seen_.insert(lua_topointer(lua_, -1)).second) {
-    queued_.push_back(new_vertex(parent, step()));
-    lua_rawseti(lua_, queue_, lua_Integer(queued_.size()));
-    return;
+  } else if (is_object(-1) && !seen_.contains(lua_topointer(lua_, -1))) {
+    cut_ |= queued_.size() >= most_;
+    if (!cut_) {
+      seen_.insert(lua_topointer(lua_, -1));
+      queued_.push_back(new_vertex(parent, step()));
+      lua_rawseti(lua_, queue_, lua_Integer(queued_.size()));
+      return;
+    }
   }
   lua_pop(lua_, 1);
 }
@@ -154,6 +158,7 @@ void HeapWalk::add_frame(int parent, lua_State* thread, lua_Debug& frame) {
   move_value(thread, lua_);
   const int function = lua_gettop(lua_);
   if (!chunk.library) places_.read(lua_, chunk.file, *frame.what == 'm');
+  sees_locals_ |= !chunk.library && parent < 0;
   // Arguments after the named parameters have negative numbers.
   for (const int direction : {1, -1}) {
     for (int i = direction;; i += direction) {

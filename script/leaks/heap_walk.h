@@ -38,6 +38,9 @@ class HeapWalk {
   void run();
 
   const std::vector<Held>& tensors() const { return tensors_; }
+  bool complete() const { return !cut_; }  // false: there are more objects than were to be visited
+  // Whether functions of the script are active; otherwise its local variables are gone.
+  bool sees_locals() const { return sees_locals_; }
   HeapPath path(const Held&) const;  // from the root to the tensor
   // Where the script assigns its globals and fields, as far as its active functions show it.
   const ScriptPlaces& places() const { return places_; }
@@ -67,6 +70,7 @@ class HeapWalk {
 
   lua_State* const lua_;
   const size_t most_;
+  bool cut_ = false, sees_locals_ = false;
   int queue_ = 0;  // stack index of the list of objects to visit
   std::vector<Vertex> vertices_;
   std::vector<int> queued_;  // the vertices of the queued objects, in the queue's order

@@ -11,9 +11,8 @@
 namespace lunagrad {
 namespace {
 
-// Steps that a leaked value must outlive, and steps of which an owner must hold values.
-constexpr size_t kLeakSteps = 3;
 constexpr int64_t kEveryStep = 12;            // for this many steps it walks after each step
+constexpr double kEveryStepNs = 1e9;          // but not longer than this
 constexpr uint64_t kRest = 4;                 // after a walk it rests for this many times the walk's length
 constexpr size_t kMostLeakObjects = 1 << 22;  // visited in a walk
 constexpr size_t kMostLeakNodes = 1 << 20;    // visited for an owner
@@ -54,11 +53,18 @@ void LeakWatch::root(const Tensor& x) {
   if (on()) passes_.pass(x, step_ + 1, clock_);
 }
 
-void LeakWatch::end_step(lua_State* L, int64_t done, bool last, const HostTensors& host) {
+void LeakWatch::end_step(lua_State* L, int64_t done, std::optional<int64_t> total, const HostTensors& host) {
   if (done <= step_) return;
   step_ = done;
-  if (!on() || (!last && looks_ >= kEveryStep && ticks() - looked_ticks_ < kRest * cost_)) return;
-  walk(L, host);
+  if (on() && wants_walk(total)) walk(L, host);
+}
+
+bool LeakWatch::wants_walk(std::optional<int64_t> total) const {
+  if (looks_ < kEveryStep && ticks_to_ns(all_cost_) < kEveryStepNs) return true;
+  if (ticks() - looked_ticks_ >= kRest * cost_) return true;
+  // The last walk judges growth by an earlier walk in the second half of the run: short runs would have none.
+  if (!total) return false;
+  return step_ == *total || (step_ == *total - *total / 4 && looked_ < *total / 2);
 }
 
 void LeakWatch::look_now(lua_State* L, const HostTensors& host) {
@@ -96,9 +102,12 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
   for (const auto& [name, x] : host) walk.add_host_value(name, x);
   walk.run();
   ++looks_;
+  complete_ = walk.complete();
+  locals_ = walk.sees_locals();
 
   std::vector<HeldTensor> tapes, others;
   HeldGraph all;
+  const bool tensors_count = bytes_of_steps(walk) >= threshold_;
   for (const HeapWalk::Held& held : walk.tensors()) {
     const Tensor& x = held.tensor;
     const Node* const node = x.node().get();
@@ -108,7 +117,7 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
       all.add(node, clock_, kMostLeakNodes);
     } else if (node) {
       others.push_back({x, walk.path(held), Leak::What::parameters});
-    } else if (x.storage().bytes >= threshold_) {
+    } else if (tensors_count) {
       others.push_back({x, walk.path(held), Leak::What::tensors});
     }
   }
@@ -117,6 +126,19 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
   judge_tapes(tapes, walk.places());
   judge_growth(others, walk.places());
   list_held(tapes, others, walk.places());
+}
+
+// Bytes of the tensors without a graph that steps made. If all of them together are few, no owner of them
+// counts, and most scripts are spared the names of a thousand small tensors.
+size_t LeakWatch::bytes_of_steps(const HeapWalk& walk) const {
+  std::unordered_set<const Storage*> seen;
+  size_t bytes = 0;
+  for (const HeapWalk::Held& held : walk.tensors()) {
+    const Tensor& x = held.tensor;
+    if (x.node() || clock_.step_of_tensor(x.id()) == 0 || !seen.insert(&x.storage()).second) continue;
+    bytes += x.storage().bytes;
+  }
+  return bytes;
 }
 
 // Lists what no leak explains: the owners of values that outlived the step that made them.
@@ -155,8 +177,9 @@ bool LeakWatch::list(OwnerGroup& group, Leak& leak) const {
     graph.add_value(x.storage(), x.nbytes());
   }
   for (const Node* const node : graph.nodes) steps.insert(clock_.step_of_node(node->id));
-  if (*steps.begin() >= step_) return false;
   leak.what = group.held.back()->what;
+  if (*steps.begin() >= step_) return false;
+  if (leak.what == Leak::What::tensors && leak.bytes < threshold_) return false;
   leak.count = int64_t(storages.empty() ? steps.size() : storages.size());
   leak.nodes = int64_t(graph.nodes.size());
   leak.bytes += graph.bytes;
@@ -185,12 +208,12 @@ void LeakWatch::note_carried(const HeldGraph& all) {
 // Whether no backward pass will come for the node: a pass went through it some steps ago, or it is older than
 // this script's passes reach back.
 bool LeakWatch::is_due(uint64_t node) const {
-  if (const int64_t passed = passes_.first(node)) return step_ - passed >= int64_t(kLeakSteps);
+  if (const int64_t passed = passes_.first(node)) return step_ - passed >= kLeakSteps;
   return is_beyond_passes(clock_.step_of_node(node));
 }
 
 bool LeakWatch::is_beyond_passes(int64_t step) const {
-  return step_ - step > 2 * passes_.reach() + int64_t(kLeakSteps);
+  return step_ - step > 2 * passes_.reach() + kLeakSteps;
 }
 
 void LeakWatch::judge_tapes(std::vector<HeldTensor>& tapes, const ScriptPlaces& places) {
@@ -234,7 +257,7 @@ void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& 
     past.add(step_, int64_t(steps.size()), steps.empty() ? step_ : *steps.begin());
     past.ends = std::move(ends);
   }
-  const bool many = due_steps.size() >= kLeakSteps;
+  const bool many = int64_t(due_steps.size()) >= kLeakSteps;
   if (due_steps.empty() || (single ? graph.bytes < threshold_ : !many)) return;
   if (!passed && past.was_emptied()) return;
   Found found;
@@ -276,11 +299,12 @@ void LeakWatch::judge_growth(OwnerGroup& group, const ScriptPlaces& places) {
   if (made.empty()) return;
   std::set<int64_t> steps;
   for (const auto& [storage, step] : made)
-    if (step_ - step >= int64_t(kLeakSteps)) steps.insert(step);
+    if (step_ - step >= kLeakSteps) steps.insert(step);
   OwnerPast& past = past_[group.key];
   past.add(step_, int64_t(made.size()), found.leak.since);
-  if (steps.size() < kLeakSteps || !past.grows()) return;
   found.leak.what = group.held.back()->what;
+  if (int64_t(steps.size()) < kLeakSteps || !past.grows()) return;
+  if (found.leak.what == Leak::What::tensors && found.leak.bytes < threshold_) return;
   found.leak.count = int64_t(made.size());
   found.leak.advice = growth_advice(found.leak.what, group.path);
   add(group, std::move(found), places);
@@ -317,6 +341,8 @@ void LeakWatch::publish() {
   report->seconds = ticks_to_ns(cost_) * 1e-9;
   if (looks_ > 1)
     report->share = double(all_cost_) / double(std::max<uint64_t>(looked_ticks_ - began_ticks_, 1));
+  report->complete = complete_;
+  report->locals = locals_;
   report->held = held_;
   for (const auto& [key, found] : found_) {
     const Leak& leak = found.leak;

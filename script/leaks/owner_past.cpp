@@ -30,10 +30,11 @@ int64_t OwnerPast::growing_since() const {
 bool OwnerPast::grows() const {
   if (counts_.size() < 2) return false;
   const Count &first = counts_.front(), &now = counts_.back();
+  // The first walk in the second half of its life, or else the walk before this one: the walks may be few.
   const int64_t middle = (first.step + now.step) / 2;
-  const auto later =
-      std::find_if(counts_.begin(), counts_.end(), [&](const Count& count) { return count.step >= middle; });
-  return now.oldest == first.oldest && now.count > later->count;
+  const auto before = std::find_if(counts_.begin(), counts_.end() - 2,
+                                   [&](const Count& count) { return count.step >= middle; });
+  return now.oldest == first.oldest && now.count > before->count;
 }
 
 }  // namespace lunagrad

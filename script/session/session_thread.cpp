@@ -363,7 +363,7 @@ void SessionThread::end_step(lua_State* L) {
   if (viewers_.growth().looks() && run_->done() > 0)
     if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L))
       events_.emit(event_of(*found, *run_));
-  viewers_.leaks().end_step(L, run_->done(), run_->total() == run_->done(), host_.values());
+  viewers_.leaks().end_step(L, run_->done(), run_->total(), host_.values());
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;
   if (dist::leads()) return;  // the other ranks could not continue from there

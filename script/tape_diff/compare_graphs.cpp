@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "runtime/core/figures.h"
 #include "script/tape_diff/changes.h"
 #include "script/tape_diff/match.h"
 #include "script/tape_diff/moves.h"
@@ -138,17 +137,11 @@ void find_changed(TapeDiff& diff) {
       finding.name += " and " + std::to_string(finding.pairs.size() - 1) + " more";
 }
 
-std::string move_text(const TapeMove& move, const Summary& a, const Summary& b) {
-  const auto figures = [](const char* what, double from, double to) {
-    return std::string(what) + number_figure(from) + " → " + number_figure(to);
-  };
-  std::string text;
-  if (a.nans != b.nans) text = "NaN " + count_figure(a.nans) + " → " + count_figure(b.nans);
-  if (a.infs != b.infs)
-    text += (text.empty() ? "Inf " : ", Inf ") + count_figure(a.infs) + " → " + count_figure(b.infs);
-  if (!text.empty()) return text + " of " + count_figure(a.count);
-  if (a.count == 1) return figures("", a.mean, b.mean);
-  return "by " + number_figure(move.distance, 3) + " of its norm" + figures(", ", a.norm, b.norm);
+std::string move_text(const TapeMove& move, const TapeValue& left, const TapeValue& right) {
+  const Summary &a = left.summary, &b = right.summary;
+  const std::string text = distance_text(move, left, right);
+  if (a.count == 1 || a.nans != b.nans || a.infs != b.infs) return text;
+  return text + " of its norm, " + change_figure(a.norm, b.norm);
 }
 
 void find_moved(TapeDiff& diff) {
@@ -160,8 +153,8 @@ void find_moved(TapeDiff& diff) {
       finding.kind = kind;
       finding.pairs = {p};
       finding.name = label_of(node_of_pair(diff, pair));
-      finding.text = move_text(move, (diff.a.nodes[size_t(pair.a)].*member)->summary,
-                               (diff.b.nodes[size_t(pair.b)].*member)->summary);
+      finding.text =
+          move_text(move, *(diff.a.nodes[size_t(pair.a)].*member), *(diff.b.nodes[size_t(pair.b)].*member));
       finding.score = move.score;
       finding.follows = move.follows;
     };

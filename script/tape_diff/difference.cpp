@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/core/figures.h"
+
 namespace lunagrad {
 
 size_t TapeDiff::count(TapeFinding::Kind kind) const {
@@ -11,6 +13,25 @@ size_t TapeDiff::count(TapeFinding::Kind kind) const {
   for (const TapeFinding& finding : findings)
     if (finding.kind == kind) nodes += finding.pairs.size();
   return nodes;
+}
+
+std::string change_figure(double from, double to) {
+  constexpr int kFewest = 4, kMost = 17;
+  int digits = kFewest;
+  while (digits < kMost && number_figure(from, digits) == number_figure(to, digits)) ++digits;
+  if (from == to) digits = kFewest;
+  return number_figure(from, digits) + " → " + number_figure(to, digits);
+}
+
+std::string distance_text(const TapeMove& move, const TapeValue& left, const TapeValue& right) {
+  const Summary &a = left.summary, &b = right.summary;
+  std::string text;
+  if (a.nans != b.nans) text = "NaN " + count_figure(a.nans) + " → " + count_figure(b.nans);
+  if (a.infs != b.infs)
+    text += (text.empty() ? "Inf " : ", Inf ") + count_figure(a.infs) + " → " + count_figure(b.infs);
+  if (!text.empty()) return text + " of " + count_figure(a.count);
+  if (a.count == 1) return change_figure(a.mean, b.mean);
+  return "by " + number_figure(move.distance, 3);
 }
 
 double time_of(const TapeNode& node) { return node.forward_ns + node.backward_ns; }

@@ -61,6 +61,12 @@ struct TapeDiff {
   size_t count(TapeFinding::Kind) const;  // counts nodes, not findings
 };
 
+// "2.36 → 0.64", with so many digits that the two numbers look different.
+std::string change_figure(double from, double to);
+// How far a value moved that both tapes have: "by 0.3", of its norm; for a single number "1.2 → 1.4"; if NaN
+// or infinities differ "NaN 0 → 3 of 8".
+std::string distance_text(const TapeMove&, const TapeValue& a, const TapeValue& b);
+
 // At most `most` pairs of nodes that both tapes have, those with the largest difference of times first. Pairs
 // with equal times are left out.
 std::vector<size_t> by_time(const TapeDiff&, size_t most);

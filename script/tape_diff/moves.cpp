@@ -25,6 +25,20 @@ double change_of_scale(const Summary& a, const Summary& b) {
   return ratio * double(a.count) / double(a.count + 8);
 }
 
+// A run's folder has figures of six digits, with a sketch; the window has all digits and no sketch. What the
+// two round differently is no difference.
+double rounding(const TapeValue& a, const TapeValue& b) {
+  constexpr double kOfSixDigits = 1e-5;  // rounding errs by at most half of it
+  return a.sketch.has_value() != b.sketch.has_value() ? kOfSixDigits : 0;
+}
+
+// The window knows the sum of a leaf's gradients over all passes and since zero_grad(), a run's folder the
+// gradient of the recorded pass.
+bool same_quantity(const TapeNode& a, const TapeNode& b) {
+  return a.kind != TapeNodeKind::leaf || !a.gradient || !b.gradient ||
+         a.gradient->sketch.has_value() == b.gradient->sketch.has_value();
+}
+
 }  // namespace
 
 TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeValue>& right,
@@ -40,8 +54,9 @@ TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeV
     // The norms bound the distance from below and above.
     distance = std::max(distance,
                         std::min(a.norm + b.norm, sketch_distance(*left->sketch, *right->sketch, a.count)));
+  const double rtol = std::max(options.rtol, rounding(*left, *right));
   const auto far = [&](double difference, double scale, double parts) {
-    return difference > options.atol * parts + options.rtol * scale;
+    return difference > options.atol * parts + rtol * scale;
   };
   const bool not_finite = a.nans != b.nans || a.infs != b.infs;
   move.moved = not_finite || far(std::abs(a.min - b.min), largest, 1) ||
@@ -112,8 +127,8 @@ void measure_moves(TapeDiff& diff, const std::vector<size_t>& pair_of_a,
         both(diff.pairs[reader], [&](size_t input) { from = std::max(from, values[input]); });
       }
       if (pair.a >= 0 && pair.b >= 0) {
-        pair.gradient = measure(diff.a.nodes[size_t(pair.a)].gradient, diff.b.nodes[size_t(pair.b)].gradient,
-                                diff.options);
+        const TapeNode &a = diff.a.nodes[size_t(pair.a)], &b = diff.b.nodes[size_t(pair.b)];
+        if (same_quantity(a, b)) pair.gradient = measure(a.gradient, b.gradient, diff.options);
         pair.gradient.follows = pair.gradient.moved && from >= kExplains * pair.gradient.score;
       }
       gradients[p] = explained(diff, pair, pair.gradient, from);

@@ -147,16 +147,16 @@ std::vector<TapeNode> nodes_by_id(const SortedJson& list, const std::string& pat
         continue;
       }
       const auto shape = input.find("shape"), dtype = input.find("dtype");
-      if (shape == input.end()) {
+      // Each tensor has a dtype. An optional operand that was left out has none, but some versions gave it
+      // the shape [].
+      if (shape == input.end() || text_at(input, "dtype").empty()) {
         nodes[i].inputs.push_back(-1);
         continue;
       }
       const auto tensor = int64_t(number_at(input, "tensor"));
       const auto [at, fresh] = by_tensor.try_emplace(tensor, int(nodes.size()));
       nodes[i].inputs.push_back(at->second);
-      if (fresh)
-        nodes.push_back(source_of(text_at(input, "name"), *shape,
-                                  dtype == input.end() ? SortedJson() : *dtype, where(i)));
+      if (fresh) nodes.push_back(source_of(text_at(input, "name"), *shape, *dtype, where(i)));
     }
   }
   return nodes;

@@ -33,6 +33,7 @@ struct Leak {
 const char* leak_name(Leak::What);  // "tapes"
 
 inline constexpr size_t kLeakThreshold = size_t(1) << 20;  // default, in bytes
+inline constexpr int64_t kLeakSteps = 3;  // that a value must outlive, and of which an owner must hold values
 
 struct LeakReport {
   std::vector<Leak> leaks;  // largest first
@@ -40,10 +41,12 @@ struct LeakReport {
   std::vector<Leak> held;
   int64_t steps = 0;     // of the run
   int64_t looks = 0;     // number of walks over the script's values
-  size_t threshold = 0;  // a tensor without a graph counts from this many bytes
+  size_t threshold = 0;  // tensors without a graph count if their owner holds this many bytes of them
   int64_t step = 0;      // the step after which the latest walk was made
   double seconds = 0;    // that the latest walk took
   double share = 0;      // fraction of the time since the first walk that was spent on walks
+  bool complete = true;  // false: the latest walk ended at its limit of objects
+  bool locals = true;    // false: the script had ended, so that its local variables were gone
 };
 
 }  // namespace lunagrad

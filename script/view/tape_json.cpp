@@ -1,5 +1,6 @@
 #include "script/view/tape_json.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/path_text.h"
@@ -14,6 +15,10 @@ Json operands_json(const std::vector<OperandInfo>& operands) {
     Json entry;
     if (!operand.name.empty()) entry["name"] = operand.name;
     entry["tensor"] = operand.tensor;
+    if (!operand.node && operand.dtype.empty()) {  // an optional operand that was left out
+      list.push_back(std::move(entry));
+      continue;
+    }
     if (operand.node) entry["node"] = operand.node;
     entry["shape"] = operand.shape;
     entry["stride"] = operand.strides;
@@ -25,8 +30,16 @@ Json operands_json(const std::vector<OperandInfo>& operands) {
   return list;
 }
 
+// JSON has no number for NaN and infinities: they are texts, as in a run's folder.
+Json figure_json(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
 Json summary_json(const Summary& s) {
-  return Json::array({s.count, s.zeros, s.nans, s.infs, s.min, s.max, s.mean, s.norm});
+  return Json::array({s.count, s.zeros, s.nans, s.infs, figure_json(s.min), figure_json(s.max),
+                      figure_json(s.mean), figure_json(s.norm)});
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "runtime/core/error.h"
-#include "runtime/core/figures.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -35,12 +34,15 @@ DiffKind diff_kind(const TapePair& pair) {
   return pair.value.known || pair.gradient.known ? DiffKind::equal : DiffKind::unknown;
 }
 
-std::string diff_note(const TapePair& pair) {
+// The figure of the list, so that both say the same. The value comes first: the gradient mostly follows.
+std::string diff_note(const TapeDiff& diff, const TapePair& pair) {
   for (const TapeChange& change : pair.changes)
     if (change.counts) return change.what + " changed";
-  const double most =
-      std::max(pair.value.moved ? pair.value.score : 0.0, pair.gradient.moved ? pair.gradient.score : 0.0);
-  return most > 0 ? "moved " + number_figure(most, 2) : "";
+  if (pair.a < 0 || pair.b < 0) return "";
+  const TapeNode &a = diff.a.nodes[size_t(pair.a)], &b = diff.b.nodes[size_t(pair.b)];
+  if (pair.value.moved) return distance_text(pair.value, *a.value, *b.value);
+  if (pair.gradient.moved) return "gradient " + distance_text(pair.gradient, *a.gradient, *b.gradient);
+  return "";
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ NodeMarks diff_marks(const TapeSnapshot& tape, const TapeDiff& diff) {
   for (const NodeInfo& node : tape.nodes) {
     const auto found = pair_of.find(int64_t(node.id));
     marks.of.push_back(found == pair_of.end() ? -1 : int(diff_kind(diff.pairs[found->second])));
-    marks.notes.push_back(found == pair_of.end() ? "" : diff_note(diff.pairs[found->second]));
+    marks.notes.push_back(found == pair_of.end() ? "" : diff_note(diff, diff.pairs[found->second]));
   }
   return marks;
 }
@@ -68,13 +70,17 @@ const char* finding_kind(const TapeFinding& finding) {
 
 std::string diff_counts(const TapeDiff& diff) {
   using Of = TapeFinding::Kind;
+  const bool values = std::any_of(diff.pairs.begin(), diff.pairs.end(), [](const TapePair& pair) {
+    return pair.value.known || pair.gradient.known;
+  });
+  const std::string nodes = text(diff.count(Of::removed), " nodes removed, ", diff.count(Of::added),
+                                 " added, ", diff.count(Of::changed), " changed; ");
+  if (!values) return nodes + "values were not compared";
   if (diff.equal()) return "equal";
   size_t alone = 0;
   for (const TapeFinding& finding : diff.findings) alone += is_move(finding) && !finding.follows;
   const size_t moved = diff.count(Of::value) + diff.count(Of::gradient);
-  return text(diff.count(Of::removed), " nodes removed, ", diff.count(Of::added), " added, ",
-              diff.count(Of::changed), " changed; ", moved, " values and gradients moved, ", alone,
-              " on their own");
+  return text(nodes, moved, " values and gradients moved, ", alone, " on their own");
 }
 
 SourcePlace place_of(const TapeDiff& diff, const TapeFinding& finding) {

@@ -14,7 +14,8 @@ namespace lunagrad {
 NodeMarks diff_marks(const TapeSnapshot&, const TapeDiff&);
 
 const char* finding_kind(const TapeFinding&);  // "value moved"
-// "3 nodes removed, 0 added, 1 changed; 12 values and gradients moved, 2 on their own", or "equal".
+// "3 nodes removed, 0 added, 1 changed; 12 values and gradients moved, 2 on their own", or "equal". Without
+// figures on both sides: "0 nodes removed, 0 added, 1 changed; values were not compared".
 std::string diff_counts(const TapeDiff&);
 // Where the finding's node was made; in the second tape if the node is there. Line 0: unknown.
 SourcePlace place_of(const TapeDiff&, const TapeFinding&);

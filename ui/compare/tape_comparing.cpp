@@ -1,6 +1,7 @@
 #include "ui/compare/tape_comparing.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -18,12 +19,57 @@ TapeGraph graph_of(const TapeSnapshot& tape, const std::string& title) {
   return read_tape_text(tape_json(tape), title);
 }
 
-// Loads a tape: of a run, the shown step if it has it, else its latest one; a file has one tape.
-TapeGraph graph_of(const std::string& source, int64_t step) {
-  if (!std::filesystem::is_directory(source)) return read_tape_file(source);
+// The other tape, and what its difference to the shown one may say.
+struct OtherTape {
+  TapeGraph graph;
+  TapeDiffOptions options;
+  std::vector<std::string> notes;
+};
+
+// Loads a tape: of a run, the shown step if the run keeps it. Values of two steps differ even in equal runs:
+// only the structure of the nearest kept step is compared instead.
+OtherTape load_tape(const std::string& source, int64_t step) {
+  OtherTape other;
+  if (!std::filesystem::is_directory(source)) {
+    other.graph = read_tape_file(source);
+    return other;
+  }
   const RunTapes run(source);
   const std::vector<int64_t> kept = run.steps();
-  return run.tape(std::find(kept.begin(), kept.end(), step) == kept.end() ? kept.back() : step);
+  const int64_t nearest = *std::min_element(kept.begin(), kept.end(), [step](int64_t a, int64_t b) {
+    return std::abs(a - step) < std::abs(b - step);
+  });
+  other.graph = run.tape(nearest);
+  if (!run.damage().empty()) other.notes.push_back(run.damage());
+  if (nearest == step) return other;
+  other.options.structure = true;
+  other.notes.push_back(text("the run keeps no tape of step ", step, ", but of ", run.steps_text(),
+                             ": the structure of step ", nearest,
+                             " was compared; show one of these steps to compare values"));
+  return other;
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+bool begins_at(const PassInfo& pass, const TapeNode& root) {
+  return pass.op == root.op && pass.place.line == root.line &&
+         file_name(pass.place.file) == file_name(root.file);
+}
+
+// A run keeps one backward pass of a step, the largest. Another pass of the same step has other nodes, and
+// the list would say that all of them were added.
+void check_pass(const OtherTape& other, const TapeSnapshot& shown) {
+  const auto last = std::find_if(other.graph.nodes.rbegin(), other.graph.nodes.rend(),
+                                 [](const TapeNode& node) { return node.kind == TapeNodeKind::op; });
+  if (shown.passes.size() < 2 || shown.pass < 0 || last == other.graph.nodes.rend()) return;
+  const PassInfo& pass = shown.passes[size_t(shown.pass)];
+  const TapeNode& root = *last;
+  if (begins_at(pass, root)) return;
+  for (const PassInfo& choice : shown.passes)
+    if (begins_at(choice, root))
+      fail_as(ErrorKind::file, other.graph.title, ": its tape is of the backward pass of ", root.op, ", ",
+              file_name(root.file), ":", root.line, ", and the shown tape of ", pass.op, ", ",
+              file_name(pass.place.file), ":", pass.place.line, "; choose the same pass above the tape");
 }
 
 }  // namespace
@@ -94,8 +140,16 @@ void TapeComparing::compare(Other other) {
   const auto found = std::make_shared<TapeDiff>();
   shell_.background_tasks().add(
       [found, other = std::move(other), shown = compared_] {
-        TapeGraph a = other.tape ? graph_of(*other.tape, other.title) : graph_of(other.source, shown->step);
-        *found = compare_tapes(std::move(a), graph_of(*shown, text("step ", shown->step, ", shown")), {});
+        OtherTape a;
+        if (other.tape) {
+          a.graph = graph_of(*other.tape, other.title);
+        } else {
+          a = load_tape(other.source, shown->step);
+          check_pass(a, *shown);
+        }
+        *found = compare_tapes(std::move(a.graph), graph_of(*shown, text("step ", shown->step, ", shown")),
+                               a.options);
+        found->notes.insert(found->notes.begin(), a.notes.begin(), a.notes.end());
       },
       [this, found, number = ++requests_](const std::string& problem) {
         if (number != requests_) return;

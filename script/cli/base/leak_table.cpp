@@ -29,8 +29,9 @@ std::string holding(const Leak& leak) {
 
 std::string leak_table(const LeakReport* report) {
   if (!report) return kNoSteps;
-  const std::string looked = text(" (looked at the end of ", count_figure(report->looks), " of ",
-                                  count_figure(report->steps), " steps)\n");
+  const std::string looked =
+      text(" (looked at the end of ", count_figure(report->looks), " of ", count_figure(report->steps),
+           " steps", report->complete ? "" : ", and not at all objects: the script holds too many", ")\n");
   const size_t count = report->leaks.size();
   if (count == 0) return "leaks: none" + looked;
   std::vector<std::vector<std::string>> rows{{"owner", "at", "holds", "since step", "a step", "made at"}};
@@ -71,7 +72,8 @@ std::string leak_lines(const LeakReport* report) {
          json_text({{"event", "leaks"},
                     {"count", report ? report->leaks.size() : 0},
                     {"steps", report ? report->steps : 0},
-                    {"looks", report ? report->looks : 0}}) +
+                    {"looks", report ? report->looks : 0},
+                    {"complete", !report || report->complete}}) +
          "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 
+#include "script/leaks/owner_past.h"
 #include "tests/support/recorder.h"
 
 using namespace lunagrad;
@@ -86,6 +87,21 @@ TEST_CASE("each classic leak is found, with its owner and line") {
        "end",
        "add(loss)", "lg.run.state all[*]", 0},
       {"local big = {}", "big[step] = lg.ones(512, 1024)", "local big[*]", 5},
+      // Each tensor is small, but together they are not.
+      {"local history = {}", "history[step] = lg.ones(64, 1024)", "local history[*]", 5},
+      {"local history = {}", "history[#history + 1] = {step, lg.ones(64, 1024)}", "local history[*][*]", 5},
+      {"local function new() local kept = {} return function(x) kept[#kept + 1] = x end end local keep = "
+       "new()",
+       "keep(lg.ones(64, 1024))", "upvalue kept[*] of test:5, in local keep", 5},
+      {"local keeper = coroutine.wrap(function() local held = {} while true do held[#held + 1] = "
+       "coroutine.yield() end end) keeper()",
+       "keeper(lg.ones(64, 1024))",
+       "local held[*] of a coroutine, in upvalue (of a C function), in local keeper", 5},
+      {"package.loaded.samples = {all = {}}", "require('samples').all[step] = lg.ones(64, 1024)",
+       "module samples.all[*]", 0},
+      // Not in each step.
+      {"local some = {}", "if step % 3 == 0 then some[#some + 1] = lg.ones(512, 1024) end", "local some[*]",
+       5},
   };
   for (const Case& one : cases) {
     CAPTURE(one.before);
@@ -232,6 +248,8 @@ TEST_CASE("one walk at the end of a run without the watch finds the leak and lis
   CHECK(report->looks == 1);
   CHECK(report->step == 20);
   CHECK(report->seconds > 0);
+  CHECK(report->complete);
+  CHECK_FALSE(report->locals);  // the script has ended
   REQUIRE(report->leaks.size() == 1);
   const Leak& leak = report->leaks[0];
   CHECK(leak.owner == "global losses[*]");
@@ -254,6 +272,7 @@ TEST_CASE(
   const auto report = recorder.session.leaks();
   REQUIRE(report);
   CHECK(report->looks > 5);
+  CHECK(report->locals);
   REQUIRE(report->leaks.size() == 1);
   CHECK(report->leaks[0].growing_since > 0);
   CHECK(report->leaks[0].growing_since < 5);
@@ -263,6 +282,38 @@ TEST_CASE(
   recorder.session.watch_leaks(false);
   CHECK(recorder.finish(kKeeps) == Outcome::ok);
   CHECK_FALSE(recorder.session.leaks());
+}
+
+TEST_CASE("growth is seen although the walks are few, and a buffer that filled up does not grow") {
+  OwnerPast list, buffer, early;
+  for (int64_t step = 1; step <= 12; ++step) {
+    list.add(step, step, 1);
+    buffer.add(step, std::min<int64_t>(step, 5), 1);
+    early.add(step, step, 1);
+  }
+  list.add(1000, 1000, 1);  // no other walk in the second half of the run
+  CHECK(list.grows());
+  buffer.add(1000, 5, 1);
+  CHECK_FALSE(buffer.grows());
+  early.add(750, 400, 1);  // it filled up between the walks
+  early.add(1000, 400, 1);
+  CHECK_FALSE(early.grows());
+}
+
+TEST_CASE("a short run is walked in its second half, too") {
+  Recorder recorder;
+  RunOptions options;
+  options.leaks = 1;
+  // The walks take longer than the steps.
+  CHECK(recorder.finish(
+            "local lg = require 'lunagrad' local heap, kept = {}, {} for i = 1, 50000 do heap[i] = {} end "
+            "for step in lg.run.steps(400) do if step <= 200 then kept[step] = lg.ones(8) end end",
+            options) == Outcome::ok);
+  const auto report = recorder.session.leaks();
+  REQUIRE(report);
+  CHECK(report->looks >= 3);
+  CHECK(report->leaks.empty());  // it grew only in the first half
+  CHECK(report->held.size() == 1);
 }
 
 TEST_CASE("without a run a walk finds nothing") {

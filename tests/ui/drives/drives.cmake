@@ -91,6 +91,7 @@ drive(compare-step compare_step.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/wrong_
 drive(compare-cancel compare_cancel.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/transformer.lua --set layers=12 --set width=256
       --set length=192 --set steps=100000 --size 1280x800)
 drive(compare-tapes compare_tapes.lua --size 1280x800)
+drive(compare-runs compare_runs.lua --size 1280x800)
 drive(owners owners.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/owners_script.lua --size 1280x800)
 drive(end end.lua ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=4 --size 1280x800)
 drive(outer outer.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/outer_script.lua --size 1280x800)

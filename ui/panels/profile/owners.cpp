@@ -2,6 +2,7 @@
 
 #include "runtime/core/figures.h"
 #include "ui/base/counted.h"
+#include "ui/panels/profile/owner_words.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -24,14 +25,10 @@ std::string what_text(const Leak& leak) {
 void OwnersView::draw(Workbench& bench) {
   draw_tools(bench);
   const auto report = bench.owners().report();
-  if (!report)
-    return draw_empty(
-        "No owners known",
-        "Find owners lists the variables that keep graphs and tensors alive beyond their step.");
-  if (report->leaks.empty() && report->held.empty())
-    return draw_empty("Nothing outlives its step",
-                      "No variable holds a graph, a parameter or a large tensor of an earlier step.");
-  draw_table(bench, *report);
+  if (report && !(report->leaks.empty() && report->held.empty())) return draw_table(bench, *report);
+  const OwnerWords words = words_without_owners(report.get(), bench.owners().watching());
+  draw_empty(words.headline.c_str(), words.sentence.c_str());
+  bench.description().add_last("profiler.no_owners", words.headline + ": " + words.sentence);
 }
 
 void OwnersView::draw_tools(Workbench& bench) {
@@ -45,8 +42,9 @@ void OwnersView::draw_tools(Workbench& bench) {
   if (tool_button("Every step", owners.watching())) owners.watch(!owners.watching());
   bench.description().add_last("profiler.watch_owners", owners.watching() ? "on" : "off");
   explain(
-      "Walks at the ends of steps: of the first twelve, then of as many as take a fifth of the time. Tells "
-      "leaks from buffers, and since when an owner grows.");
+      "Walks at the ends of steps: of the first twelve, for a second at most, then of as many as take a "
+      "fifth "
+      "of the time. Tells leaks from buffers, and since when an owner grows.");
   std::string words;
   if (const auto report = owners.report()) {
     words = "after step " + std::to_string(report->step) + ", a walk of " +
@@ -54,6 +52,8 @@ void OwnersView::draw_tools(Workbench& bench) {
     if (owners.watching() && report->share > 0)
       words += ", " + number_figure(100 * report->share, 2) + " % of the time";
     words += "; tensors from " + bytes_figure(double(report->threshold));
+    if (!report->complete) words += "; not all objects";
+    if (!report->locals) words += "; without local variables";
   }
   if (owners.finding()) words = "walking at the next operation of the script";
   if (words.empty()) return;
@@ -62,7 +62,9 @@ void OwnersView::draw_tools(Workbench& bench) {
   ImGui::AlignTextToFramePadding();
   text_in(theme().muted, "%s", words.c_str());
   bench.description().add_last("profiler.owners_cost", words);
-  explain("Tensors without a graph count from that size on, graphs and parameters of any size.");
+  explain(
+      "Tensors without a graph count if their owner holds so many bytes of them, graphs and parameters "
+      "always.");
 }
 
 void OwnersView::draw_table(Workbench& bench, const LeakReport& report) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/base/counted.h"
+#include "ui/runs/list.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -80,6 +82,21 @@ void draw_answer(Workbench& bench, const StepComparison& comparison) {
   if (close_button(bench, "x", "Removes the colours of the comparison.")) bench.step_comparing().close();
 }
 
+// The runs with which the tape can be compared: of the same script first, of these the latest first.
+std::vector<const RunSummary*> other_runs(Workbench& bench) {
+  const auto name_of = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
+  const std::string& folder = bench.journal().run_folder();
+  const std::string own = folder.empty() ? "" : full_path(folder), script = name_of(bench.script());
+  std::vector<const RunSummary*> others;
+  for (const RunSummary& run : bench.runs().runs())
+    if (run.problem.empty() && run.steps > 0 && run.folder != own) others.push_back(&run);
+  std::stable_sort(others.begin(), others.end(), [&](const RunSummary* a, const RunSummary* b) {
+    const bool same_a = name_of(a->script) == script, same_b = name_of(b->script) == script;
+    return same_a != same_b ? same_a : a->started > b->started;
+  });
+  return others;
+}
+
 }  // namespace
 
 void CompareMenu::add_commands(Workbench& bench, const char* panel) {
@@ -116,6 +133,7 @@ void draw_choices(Workbench& bench, const char* label, const char* help, bool an
 }
 
 void CompareMenu::draw_tapes(Workbench& bench) {
+  bench.curves().look_around(bench.script());  // the Runs panel, which looks too, may never have been shown
   TapeComparing& comparing = bench.tape_comparing();
   const auto item = [&](const std::string& name) {
     const bool chosen = ImGui::MenuItem(name.c_str());
@@ -135,14 +153,22 @@ void CompareMenu::draw_tapes(Workbench& bench) {
   bench.description().add_last("tape.compare.tape",
                                comparing.knows_reload() ? "before the reload" : "before the reload not now");
   explain("The tape that was shown when the script was last reloaded.");
-  const auto& runs = bench.runs().runs();
-  draw_choices(bench, "another run",
-               "Runs that the Runs panel lists: the same step, else the latest that it keeps.", !runs.empty(),
-               [&] {
-                 for (const RunSummary& run : runs)
-                   if (run.folder != bench.journal().run_folder() && item(run.name))
-                     comparing.with_run(run.folder);
-               });
+  draw_choices(
+      bench, "another run",
+      "The same step of another run. If it does not keep this step, the structure of its nearest step.", true,
+      [&] {
+        const std::vector<const RunSummary*> runs = other_runs(bench);
+        for (const RunSummary* const run : runs) {
+          ImGui::PushID(run->folder.c_str());  // runs in two folders may have one name
+          if (item(run->name + ", " + counted(run->steps, "step"))) comparing.with_run(run->folder);
+          ImGui::PopID();
+        }
+        if (!runs.empty()) return;
+        const auto [done, all] = bench.runs().progress();
+        const char* const words = all > done ? "reading runs" : "no other run has steps";
+        text_in(theme().muted, "%s", words);
+        bench.description().add_last("tape.compare.no_run", words);
+      });
   draw_choices(bench, "a file", "A tape that Export has written as JSON, or lg.tape(loss):json().", true,
                [&] {
                  ImGui::SetNextItemWidth(em(20));

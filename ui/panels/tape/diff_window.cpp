@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
+#include <string_view>
 
 #include "runtime/core/figures.h"
 #include "ui/window/input.h"
@@ -29,6 +31,23 @@ ImU32 color_of(const TapeFinding& finding) {
   }
 }
 
+float widest(std::initializer_list<const char*> words) {
+  float width = 0;
+  for (const char* const word : words) width = std::max(width, ImGui::CalcTextSize(word).x);
+  return width;
+}
+
+// The text, or as much of its end as fits, behind "…": the end of a name says most.
+std::string fitting_end(std::string_view text, const Fonts::Label& label, float width) {
+  if (label.width(text) <= width) return std::string(text);
+  for (size_t from = 1; from < text.size(); ++from) {
+    if ((static_cast<unsigned char>(text[from]) & 0xc0) == 0x80) continue;  // inside a character
+    std::string part = "…" + std::string(text.substr(from));
+    if (label.width(part) <= width) return part;
+  }
+  return {};
+}
+
 // Goes to the node on the shown tape, else to the line of the script.
 void go_to_finding(Workbench& bench, const TapeDiff& diff, const TapeFinding& finding) {
   const int64_t id = node_of(diff, finding);
@@ -40,14 +59,15 @@ void go_to_finding(Workbench& bench, const TapeDiff& diff, const TapeFinding& fi
 
 void draw_findings(Workbench& bench, const TapeDiff& diff) {
   if (!ImGui::BeginTable("findings", 4,
-                         ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit |
-                             ImGuiTableFlags_NoSavedSettings,
+                         ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_Resizable |
+                             ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoSavedSettings,
                          {0, std::max(ImGui::GetContentRegionAvail().y - em(9.5f), em(6))}))
     return;
-  ImGui::TableSetupColumn("");
-  ImGui::TableSetupColumn("difference");
-  ImGui::TableSetupColumn("node");
-  ImGui::TableSetupColumn("from, to", ImGuiTableColumnFlags_WidthStretch);
+  // A long name takes no width from the figures, which are what the list is read for.
+  ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, widest({"cause", "follows"}));
+  ImGui::TableSetupColumn("difference", ImGuiTableColumnFlags_WidthFixed, widest({"gradient moved"}));
+  ImGui::TableSetupColumn("node", ImGuiTableColumnFlags_WidthStretch, 1);
+  ImGui::TableSetupColumn("from, to", ImGuiTableColumnFlags_WidthStretch, 1.3f);
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableHeadersRow();
   ImGuiListClipper clipper;
@@ -70,10 +90,16 @@ void draw_findings(Workbench& bench, const TapeDiff& diff) {
                                            : "\nClick to select the node."))
                   .c_str());
       ImGui::PopID();
-      for (const std::string& cell : {std::string(finding_kind(finding)), finding.name, finding.text}) {
+      const Fonts::Label label{ImGui::GetFont(), ImGui::GetFontSize()};
+      const auto cell = [&](const char* name, const std::string& words, auto cut) {
         ImGui::TableNextColumn();
-        text_in(color_of(finding), "%s", cell.c_str());
-      }
+        const std::string shown = cut(words, label, ImGui::GetContentRegionAvail().x);
+        text_in(color_of(finding), "%s", shown.c_str());
+        bench.description().add_last(name, shown);
+      };
+      cell("tape.diff.kind", finding_kind(finding), fitting_text);
+      cell("tape.diff.node", finding.name, fitting_end);
+      cell("tape.diff.figure", finding.text, fitting_text);
     }
   ImGui::EndTable();
 }
@@ -108,7 +134,7 @@ void DiffWindow::draw(Workbench& bench) {
                   static_cast<long long>(diff->b.step));
   }
   const ImVec2 whole = ImGui::GetMainViewport()->Size;
-  ImGui::SetNextWindowSize({std::min(em(37), whole.x * 0.9f), std::min(em(28), whole.y * 0.85f)},
+  ImGui::SetNextWindowSize({std::min(em(56), whole.x * 0.9f), std::min(em(28), whole.y * 0.85f)},
                            ImGuiCond_Appearing);
   ImGui::SetNextWindowPos({em(1), whole.y - em(1)}, ImGuiCond_Appearing, {0, 1});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, theme().panel);
