@@ -260,7 +260,7 @@ room(ui/workbench "The state that panels read."
 room(ui "The header of the panels for a host."
      runtime/core script ui/window ui/workbench)
 room(ui/panels/runs "Parts of the runs panel."
-     script/run ui/runs ui/widgets ui/window ui/workbench)
+     script/report script/run ui/runs ui/widgets ui/window ui/workbench)
 room(ui/panels/time "Parts of the timeline panel."
      runtime/core ui/base ui/runs ui/window ui/workbench)
 room(ui/curves "Plots of curves."

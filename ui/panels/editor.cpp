@@ -456,20 +456,9 @@ class EditorPanel final : public Panel {
     if (last && bench.journal().ended() && bench.journal().outcome() != Outcome::ok &&
         LiveGutter::belongs(document, last->place.file)) {
       const int line = gutter_.line_now(last->place.line);
-      if (line >= 0) marks.push_back({line, first_error_line(bench, last->place)});
+      if (line >= 0) marks.push_back({line, bench.journal().error_message(last->place)});
     }
     return marks;
-  }
-
-  // The first line of an error in the console is its message; the traceback follows.
-  static std::string first_error_line(Workbench& bench, const SourcePlace& place) {
-    const auto& lines = bench.journal().lines();
-    for (size_t i = lines.size(); i-- > 0;) {
-      if (lines[i].kind != ConsoleLine::Kind::error || lines[i].place.line != place.line) continue;
-      if (i == 0 || lines[i - 1].kind != ConsoleLine::Kind::error || lines[i - 1].place.line != place.line)
-        return lines[i].text;
-    }
-    return {};
   }
 
   // ---- the text

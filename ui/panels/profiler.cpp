@@ -13,6 +13,7 @@
 #include "ui/panels/profile/owners.h"
 #include "ui/panels/profile/ranks.h"
 #include "ui/panels/profile/timeline.h"
+#include "ui/panels/profile/views.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
@@ -23,21 +24,6 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kLastSteps = 8;
-
-enum View { kOps, kLines, kModules, kGroups, kTimeline, kMemory, kOwners, kRanks };
-constexpr const char* kViews[] = {"Operations", "Lines",  "Modules", "Groups",
-                                  "Timeline",   "Memory", "Owners",  "Ranks"};
-constexpr const char* kViewHelp[] = {
-    "Time of each operation. Click a row to highlight its nodes on the tape.",
-    "Time of each source line, gradients included. Click a row to go to the line.",
-    "Time of each module. Click a row to highlight its nodes on the tape.",
-    "Calls that are computed in one pass over memory while nobody looks, and why others are not.",
-    "Operations of the last steps over time, with threads, data loader and device. Wheel: zoom. Drag: pan. "
-    "Double-click: all.",
-    "Memory of the last step by purpose. Wheel: zoom. Drag: pan. Double-click: all.",
-    "What outlives its step: the variables that hold graphs, parameters and large tensors, with bytes and "
-    "advice.",
-    "What each rank computes, sends and waits for. Wheel: zoom. Drag: pan. Double-click: all."};
 
 enum Scope { kLast, kFew, kAll };
 constexpr const char* kScopes[] = {"last step", "last 8 steps", "since reset"};
@@ -87,9 +73,9 @@ class ProfilerPanel final : public Panel {
   }
 
   void add_commands(Workbench& bench) override {
-    for (int view = 0; view < int(std::size(kViews)); ++view)
-      add_own_command(bench, kViews[view], kViewHelp[view], [this, view] { chosen_ = view; });
-    add_own_command(bench, "Find what outlives its step", kViewHelp[kOwners], [this, &bench] {
+    for (int view = 0; view < int(std::size(kProfileViews)); ++view)
+      add_own_command(bench, kProfileViews[view], kProfileViewHelp[view], [this, view] { chosen_ = view; });
+    add_own_command(bench, "Find what outlives its step", kProfileViewHelp[kOwners], [this, &bench] {
       chosen_ = kOwners;
       bench.owners().find();
     });
@@ -159,12 +145,12 @@ class ProfilerPanel final : public Panel {
   }
 
   void draw_bar(Workbench& bench) {
-    for (int i = 0; i < int(std::size(kViews)); ++i) {
+    for (int i = 0; i < int(std::size(kProfileViews)); ++i) {
       if (i == kRanks && !ranks_ && chosen_ != kRanks) continue;  // a run of one process has no ranks
-      if (i > 0) flow(kViews[i]);
-      if (tool_button(kViews[i], chosen_ == i)) chosen_ = i;
-      bench.description().add_last("profiler.view", kViews[i]);
-      explain(kViewHelp[i]);
+      if (i > 0) flow(kProfileViews[i]);
+      if (tool_button(kProfileViews[i], chosen_ == i)) chosen_ = i;
+      bench.description().add_last("profiler.view", kProfileViews[i]);
+      explain(kProfileViewHelp[i]);
     }
     flow("last 8 steps      ");
     ImGui::SetNextItemWidth(em(8));
@@ -337,7 +323,8 @@ class ProfilerPanel final : public Panel {
       const bool extra = heading.column == kForward || heading.column == kBackward;
       if (extra ? roomy : heading.column != kDevice || device) headings.push_back(heading);
     }
-    const std::string id = std::string(kViews[chosen_]) + (roomy ? " roomy" : "") + (device ? " device" : "");
+    const std::string id =
+        std::string(kProfileViews[chosen_]) + (roomy ? " roomy" : "") + (device ? " device" : "");
     if (!ImGui::BeginTable(id.c_str(), int(headings.size()), flags, room)) return;
     for (const Heading& heading : headings)
       ImGui::TableSetupColumn(heading.name,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,13 +12,14 @@
 #include <vector>
 
 #include "runtime/core/figures.h"
-#include "script/report/export.h"
 #include "script/run/notes.h"
 #include "ui/base/redraw.h"
+#include "ui/panels/runs/action_help.h"
 #include "ui/panels/runs/brush_control.h"
 #include "ui/panels/runs/columns.h"
 #include "ui/panels/runs/comparison_window.h"
 #include "ui/panels/runs/dialogs.h"
+#include "ui/panels/runs/folder_tasks.h"
 #include "ui/panels/runs/name_cell.h"
 #include "ui/panels/runs/own_run.h"
 #include "ui/panels/runs/run_source.h"
@@ -62,7 +62,7 @@ class RunsPanel final : public Panel {
         bench, "Script of the selected run", kScriptHelp, [this, &bench] { open_script(bench); },
         [run] { return run() != nullptr; });
     add_own_command(
-        bench, "Export", kExportHelp, [this, &bench] { export_runs(bench, to_export(bench)); },
+        bench, "Export", kExportHelp, [this, &bench] { tasks_.export_runs(bench, to_export(bench)); },
         [this, &bench] { return !to_export(bench).empty(); });
     add_own_command(
         bench, "Delete", kDeleteHelp, [this] { dialogs_.ask_deletion(selected_); },
@@ -81,11 +81,11 @@ class RunsPanel final : public Panel {
     }
     arrange_runs(bench);
     draw_tools_line(bench);
-    draw_told(bench);
+    tasks_.draw(bench);
     ForkForm::draw_state(bench);
     if (!draw_parallel(bench)) draw_table(bench);
     const auto change_folder = [&](std::function<void()> work, const std::string& well) {
-      change(bench, std::move(work), well);
+      tasks_.change(bench, std::move(work), well);
     };
     if (dialogs_.draw(bench, change_folder)) selected_.clear();
     fork_.draw(bench);
@@ -93,27 +93,6 @@ class RunsPanel final : public Panel {
   }
 
  private:
-  static constexpr const char* kParallelHelp =
-      "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one "
-      "for the best value of the metric, from blue for the best to orange. Click a line to select its "
-      "run. Drag along axes to show only the runs with these values, in the table and in Curves; a click "
-      "on the axis shows the others again.";
-  static constexpr const char* kCompareHelp =
-      "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick their "
-      "boxes.";
-  static constexpr const char* kNoteHelp = "Writes a note for the selected run.";
-  static constexpr const char* kForkHelp =
-      "Starts a new run after a step of the selected one, with other parameters or another script. With "
-      "keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is repeated "
-      "up to "
-      "that step.";
-  static constexpr const char* kScriptHelp = "Shows the script of the selected run as it was then.";
-  static constexpr const char* kExportHelp =
-      "Exports the selected runs, or the ticked ones, as one HTML page with curves, tapes, media, console "
-      "and "
-      "configuration.";
-  static constexpr const char* kDeleteHelp = "Deletes the selected runs with their folders. Asks first.";
-
   void look(Workbench& bench) {
     const std::string key = bench.script() + "\n" + bench.journal().run_folder() + "\n" +
                             std::to_string(bench.runs().curves().size());
@@ -200,26 +179,6 @@ class RunsPanel final : public Panel {
     return nullptr;
   }
 
-  // Changes a folder on another thread. The result is shown below the tools and in the console: the error, or
-  // `well` if that is not empty.
-  void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
-    bench.shell().background_tasks().add(std::move(work), [this, &bench, well](const std::string& problem) {
-      result_ = problem.empty() ? well : problem;
-      failed_ = !problem.empty();
-      if (!result_.empty())
-        bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, result_ + "\n");
-      bench.curves().look_again();
-    });
-  }
-
-  void draw_told(Workbench& bench) {
-    if (result_.empty()) return;
-    ImGui::PushTextWrapPos(0);
-    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "\xc3\x97 " : "", result_.c_str());
-    ImGui::PopTextWrapPos();
-    bench.description().add_last("runs.told", result_);
-  }
-
   void draw_tools_line(Workbench& bench) {
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
     const auto place = [&](float width) {
@@ -281,7 +240,7 @@ class RunsPanel final : public Panel {
     if (action("Fork...", can_fork(bench), "runs.fork", kForkHelp)) fork(bench);
     if (action("Script", selected_.size() == 1, "runs.script", kScriptHelp)) open_script(bench);
     if (action("Export", !to_export(bench).empty(), "runs.export", kExportHelp))
-      export_runs(bench, to_export(bench));
+      tasks_.export_runs(bench, to_export(bench));
     if (action("Delete", !selected_.empty(), "runs.delete", kDeleteHelp)) dialogs_.ask_deletion(selected_);
   }
 
@@ -580,35 +539,12 @@ class RunsPanel final : public Panel {
     ImGui::BeginDisabled(!run.problem.empty());
     const ImVec2 at = ImGui::GetCursorScreenPos();
     if (ImGui::InvisibleButton("star", {side, side}))
-      change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
+      tasks_.change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
     ImGui::EndDisabled();
     draw_star(ImGui::GetWindowDrawList(), {at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
               run.starred ? theme().warning : theme().faint);
     bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
     explain(run.starred ? "Removes the star." : "Stars the run.");
-  }
-
-  // Writes the page beside the folder of the first run; an existing file is not overwritten.
-  void export_runs(Workbench& bench, const std::vector<std::string>& folders) {
-    const auto path = std::make_shared<std::string>();
-    result_ = "writing a page";
-    failed_ = false;
-    bench.shell().background_tasks().add(
-        [path, folders] {
-          const std::string base = folders.size() == 1
-                                       ? folders[0]
-                                       : folders[0].substr(0, folders[0].find_last_of('/')) + "/comparison";
-          *path = base + ".html";
-          std::error_code ignored;
-          for (int copy = 2; std::filesystem::exists(*path, ignored); ++copy)
-            *path = base + "-" + std::to_string(copy) + ".html";
-          export_report(folders, *path);
-        },
-        [this, &bench, path](const std::string& problem) {
-          failed_ = !problem.empty();
-          result_ = failed_ ? "not exported: " + problem : "wrote " + *path;
-          bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, result_ + "\n");
-        });
   }
 
   void open_script(Workbench& bench) { bench.texts().go_to({*selected_.begin() + "/script.lua", 1}); }
@@ -632,13 +568,12 @@ class RunsPanel final : public Panel {
   std::string looked_for_, places_;
   char filter_[256] = "";
   float table_right_ = 0;
-  std::string result_;            // the result of the latest change
+  FolderTasks tasks_;
   std::set<std::string> sweeps_;  // folders of sweeps that have runs
   std::string opened_sweep_;
   std::optional<ParallelPlot> plot_;  // the plot of rows_, made when it is first drawn
   bool parallel_ = false;
   std::string scroll_to_;  // the folder of a run that was clicked in the plot
-  bool failed_ = false;
   RunDialogs dialogs_;
   ForkForm fork_;
   ComparisonWindow comparison_;

@@ -29,8 +29,6 @@
 namespace lunagrad {
 namespace {
 
-const char* const kLegendTitle = "op";
-
 class TapePanel final : public Panel {
  public:
   const char* title() const override { return "Tape"; }
@@ -62,18 +60,17 @@ class TapePanel final : public Panel {
         [this, &bench] { play(bench); });
     add("switch order", "", "Switches between forward and backward order.",
         [this] { player_.set_backward(!player_.backward()); });
-    add(
-        "up", "Up", "Selects what the node reads, or the neighbour in that direction.",
-        [this, &bench] { move(bench, Direction::up); }, true, true);
-    add(
-        "down", "Down", "Selects what reads the node, or the neighbour in that direction.",
-        [this, &bench] { move(bench, Direction::down); }, true, true);
-    add(
-        "left", "Left", "Selects the neighbour on the left.",
-        [this, &bench] { move(bench, Direction::left); }, true, true);
-    add(
-        "right", "Right", "Selects the neighbour on the right.",
-        [this, &bench] { move(bench, Direction::right); }, true, true);
+    constexpr struct {
+      const char *name, *key, *help;
+      Direction to;
+    } kMoves[] = {
+        {"up", "Up", "Selects what the node reads, or the neighbour in that direction.", Direction::up},
+        {"down", "Down", "Selects what reads the node, or the neighbour in that direction.", Direction::down},
+        {"left", "Left", "Selects the neighbour on the left.", Direction::left},
+        {"right", "Right", "Selects the neighbour on the right.", Direction::right}};
+    for (const auto& [name, key, help, to] : kMoves)
+      add(
+          name, key, help, [this, &bench, to = to] { move(bench, to); }, true, true);
     add(
         "open", "Enter", "Opens the module or the node's menu.", [this, &bench] { enter(bench); }, false,
         true);
@@ -349,7 +346,7 @@ class TapePanel final : public Panel {
 
   void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
     const auto metrics = tape_metrics();
-    const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
+    const char* label = marks_.metric < 0 ? "op" : metrics[size_t(marks_.metric)].name;
     const bool open = ImGui::BeginCombo("##color", marks_.metric < 0 ? "colour: op" : label);
     bench.description().add_last("tape.color", label);
     if (!open) {
@@ -361,7 +358,7 @@ class TapePanel final : public Panel {
       bench.description().add_last("tape.color_choice", name);
       explain(help);
     };
-    choice(kLegendTitle, -1, "The family of the op.");
+    choice("op", -1, "The family of the op.");
     for (size_t m = 0; m < metrics.size(); ++m)
       if (known(metrics[m], tape)) choice(metrics[m].name, int(m), metrics[m].help);
     ImGui::EndCombo();

@@ -324,6 +324,15 @@ double Journal::steps_per_second() const {
   return seconds > 0 ? double(recent_.back().second - recent_.front().second) / seconds : 0;
 }
 
+std::string Journal::error_message(const SourcePlace& place) const {
+  const auto at_place = [&](const ConsoleLine& line) {
+    return line.kind == ConsoleLine::Kind::error && line.place.line == place.line;
+  };
+  for (size_t i = lines().size(); i-- > 0;)
+    if (at_place(lines()[i]) && (i == 0 || !at_place(lines()[i - 1]))) return lines()[i].text;
+  return {};
+}
+
 const ConsoleLine* Journal::last_error() const {
   for (auto line = lines_.rbegin(); line != lines_.rend(); ++line)
     if (line->kind == ConsoleLine::Kind::error && line->place.line > 0) return &*line;

@@ -100,6 +100,8 @@ class Journal {
   double elapsed() const;                   // seconds, including past pauses; during a pause it does not grow
   double steps_per_second() const;          // mean over about the last two seconds
   const ConsoleLine* last_error() const;
+  // The message of the latest error at this place: the first of its lines, without the traceback. "" if none.
+  std::string error_message(const SourcePlace&) const;
   const std::optional<NotFiniteNote>& not_finite() const { return not_finite_; }
   const std::optional<FailureNote>& failure() const { return failure_; }
   void dismiss_failure() { failure_.reset(); }
