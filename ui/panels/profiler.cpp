@@ -12,8 +12,8 @@
 #include "ui/panels/profile/groups.h"
 #include "ui/panels/profile/owners.h"
 #include "ui/panels/profile/ranks.h"
+#include "ui/panels/profile/tabs.h"
 #include "ui/panels/profile/timeline.h"
-#include "ui/panels/profile/views.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
@@ -73,9 +73,9 @@ class ProfilerPanel final : public Panel {
   }
 
   void add_commands(Workbench& bench) override {
-    for (int view = 0; view < int(std::size(kProfileViews)); ++view)
-      add_own_command(bench, kProfileViews[view], kProfileViewHelp[view], [this, view] { chosen_ = view; });
-    add_own_command(bench, "Find what outlives its step", kProfileViewHelp[kOwners], [this, &bench] {
+    for (int view = 0; view < int(std::size(kProfilerTabs)); ++view)
+      add_own_command(bench, kProfilerTabs[view], kProfilerTabHelp[view], [this, view] { chosen_ = view; });
+    add_own_command(bench, "Find what outlives its step", kProfilerTabHelp[kOwners], [this, &bench] {
       chosen_ = kOwners;
       bench.owners().find();
     });
@@ -123,7 +123,7 @@ class ProfilerPanel final : public Panel {
 
   void take(Workbench& bench) {
     if (!frozen_ || !ranks_) ranks_ = bench.session().rank_profile();
-    std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session().profile();
+    std::shared_ptr<const ProfilerTab> latest = frozen_ && view_ ? view_ : bench.session().profile();
     if (latest == view_ && scope_ == merged_) return;
     view_ = std::move(latest);
     merged_ = scope_;
@@ -145,12 +145,12 @@ class ProfilerPanel final : public Panel {
   }
 
   void draw_bar(Workbench& bench) {
-    for (int i = 0; i < int(std::size(kProfileViews)); ++i) {
+    for (int i = 0; i < int(std::size(kProfilerTabs)); ++i) {
       if (i == kRanks && !ranks_ && chosen_ != kRanks) continue;  // a run of one process has no ranks
-      if (i > 0) flow(kProfileViews[i]);
-      if (tool_button(kProfileViews[i], chosen_ == i)) chosen_ = i;
-      bench.description().add_last("profiler.view", kProfileViews[i]);
-      explain(kProfileViewHelp[i]);
+      if (i > 0) flow(kProfilerTabs[i]);
+      if (tool_button(kProfilerTabs[i], chosen_ == i)) chosen_ = i;
+      bench.description().add_last("profiler.view", kProfilerTabs[i]);
+      explain(kProfilerTabHelp[i]);
     }
     flow("last 8 steps      ");
     ImGui::SetNextItemWidth(em(8));
@@ -324,7 +324,7 @@ class ProfilerPanel final : public Panel {
       if (extra ? roomy : heading.column != kDevice || device) headings.push_back(heading);
     }
     const std::string id =
-        std::string(kProfileViews[chosen_]) + (roomy ? " roomy" : "") + (device ? " device" : "");
+        std::string(kProfilerTabs[chosen_]) + (roomy ? " roomy" : "") + (device ? " device" : "");
     if (!ImGui::BeginTable(id.c_str(), int(headings.size()), flags, room)) return;
     for (const Heading& heading : headings)
       ImGui::TableSetupColumn(heading.name,
@@ -565,7 +565,7 @@ class ProfilerPanel final : public Panel {
   int chosen_ = kOps, shown_ = -1;
   int scope_ = kLast, merged_ = -1;
   bool frozen_ = false, sorted_ = false;
-  std::shared_ptr<const ProfileView> view_;
+  std::shared_ptr<const ProfilerTab> view_;
   std::shared_ptr<const RankProfile> ranks_;  // null: the run has one process, or no step was measured
   RanksView ranks_view_;
   GroupsView groups_view_;
@@ -576,7 +576,7 @@ class ProfilerPanel final : public Panel {
   bool said_bad_ = false;
   TimeAxis axis_, memory_axis_;
   ProfileTimeline timeline_;
-  std::shared_ptr<const ProfileView> drawn_view_;  // the view that rows_ was made from
+  std::shared_ptr<const ProfilerTab> drawn_view_;  // the view that rows_ was made from
   int drawn_scope_ = -1;
   bool drawn_dark_ = false;
   size_t hovered_sample_ = SIZE_MAX;

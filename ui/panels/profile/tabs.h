@@ -3,10 +3,10 @@
 
 namespace lunagrad {
 
-enum ProfileView { kOps, kLines, kModules, kGroups, kTimeline, kMemory, kOwners, kRanks };
-inline constexpr const char* kProfileViews[] = {"Operations", "Lines",  "Modules", "Groups",
+enum ProfilerTab { kOps, kLines, kModules, kGroups, kTimeline, kMemory, kOwners, kRanks };
+inline constexpr const char* kProfilerTabs[] = {"Operations", "Lines",  "Modules", "Groups",
                                                 "Timeline",   "Memory", "Owners",  "Ranks"};
-inline constexpr const char* kProfileViewHelp[] = {
+inline constexpr const char* kProfilerTabHelp[] = {
     "Time of each operation. Click a row to highlight its nodes on the tape.",
     "Time of each source line, gradients included. Click a row to go to the line.",
     "Time of each module. Click a row to highlight its nodes on the tape.",
