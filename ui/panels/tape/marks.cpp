@@ -127,6 +127,7 @@ std::string TapeMarks::described(const TapePicture& picture, const TapeSearch& s
   if (!instead.empty()) text += " (" + instead + ")";
   if (const int kind = compared() ? box_marks_[size_t(box)].kind : -1; kind >= 0)
     text += std::string(" ") + compared()->kinds[size_t(kind)].name;
+  if (shown.pale) text += " pale";
   if (mark.failed) text += " failed";
   if (mark.lit) text += " lit";
   return text;
