@@ -27,7 +27,8 @@ part(bundles "bundles: runs in one file" LIBRARY script/bundle PROGRAM script/cl
            tests/script/trust/test_trust.cpp tests/fuzz/test_mutated_bundles.cpp tests/ui/drives/trust.cmake)
 part(surgery "changes of a running model" LIBRARY script/bind/surgery FIELDS surgery=lunagrad.surgery
      TESTS tests/lua/test_surgery.lua tests/script/session/test_surgery.cpp tests/script/time/test_probe_recipes.cpp
-           tests/ui/drives/surgery.lua tests/ui/drives/probes.lua tests/ui/drives/palette.lua)
+           tests/script/inspect/test_tape_names.cpp tests/ui/drives/surgery.lua tests/ui/drives/names.lua
+           tests/ui/drives/probes.lua tests/ui/drives/palette.lua)
 part(onnx "export and import of ONNX models" LIBRARY script/onnx
      FIELDS io.onnx_export=lunagrad.onnx io.onnx_import=lunagrad.onnx_import
      TESTS tests/onnx tests/script/onnx tests/script/lua/test_sandbox.cpp tests/script/lua/test_sandbox_attacks.cpp

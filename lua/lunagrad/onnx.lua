@@ -1,6 +1,7 @@
 -- lg.io.onnx_export(path, model, inputs, options): runs the model once in evaluation mode and writes its computation as
 -- an ONNX file (opset 17). `model` is a module or a function, `inputs` a tensor or a list of tensors.
 local core = require "lunagrad.core"
+local module_names = require "lunagrad.nn.names"
 
 local function is_module(value)
   local class = type(value) == "table" and getmetatable(value)
@@ -24,7 +25,7 @@ return function(path, model, inputs, options)
   end
   local names, tensors = {}, {}
   if type(model) == "function" then
-    return core._onnx_export(path, model, inputs, options, 0, names, tensors)
+    return core._onnx_export(path, model, inputs, options, 0, "", names, tensors)
   end
   for _, list in ipairs {{model:named_parameters()}, {model:named_buffers()}} do
     for name, tensor in table.unpack(list) do
@@ -32,5 +33,6 @@ return function(path, model, inputs, options)
     end
   end
   local _ <close> = in_evaluation(model)
-  core._onnx_export(path, model, inputs, options, model._label, names, tensors)
+  local title = model._placed or model.__name  -- not the script's variable: it is no part of the model
+  core._onnx_export(path, model, inputs, options, module_names.id_of(model), title, names, tensors)
 end

@@ -5,6 +5,7 @@ local checkpoints = require "lunagrad.sharded_checkpoints"
 local core = require "lunagrad.core"
 local has = require("lunagrad.fields").has
 local live = require "lunagrad.live"
+local names_of_models = require "lunagrad.nn.names"
 local is_plain = require("lunagrad.arguments").is_plain
 local restored = require "lunagrad.restored"
 local shards = require "lunagrad.shards"
@@ -174,7 +175,7 @@ function run.state(name, build)
   if type(name) ~= "string" then fail("run.state: a name and a function expected: run.state('model', function() … end)") end
   if type(build) ~= "function" then fail(("run.state: '%s' needs the function that builds it"):format(name)) end
   if objects[name] ~= nil then fail(("run.state: '%s' is registered already"):format(name)) end
-  local object, undo = restored.build(build)
+  local object, undo = names_of_models.without(restored.build, build)
   if object == nil then fail(("run.state: the function for '%s' returned nothing"):format(name)) end
   local state = shards.by_rank(state_of, object, name)
   local again

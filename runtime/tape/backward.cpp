@@ -102,6 +102,8 @@ class Walk {
     accumulate(slot_of(root.node().get()).grads[root.body()->output], std::move(gradient));
   }
 
+  static uint64_t count() { return count_; }
+
   // Differentiates only the paths to the targets, and returns their gradients instead of accumulating them.
   TensorList run_to(const std::vector<Target>& targets) {
     pruned_ = true;
@@ -527,6 +529,8 @@ void refuse_batched(const char* name, const Tensor& root) {
 }
 
 }  // namespace
+
+uint64_t backward_passes() { return Walk::count(); }
 
 void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
   refuse_batched("backward", root);

@@ -90,6 +90,9 @@ struct BackwardOptions {
   bool create_graph = false;  // implies retain_graph
 };
 
+// The number of backward passes that this thread has begun.
+uint64_t backward_passes();
+
 // Accumulates into .grad of every leaf that `root` depends on. An undefined seed means 1 and is an Error for
 // a root that is not a real scalar.
 void backward(const Tensor& root, const Tensor& seed = {}, BackwardOptions = {});

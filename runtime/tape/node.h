@@ -99,7 +99,10 @@ class Node final : public Counted, public Pooled<Node> {
   std::unique_ptr<Attributes> attributes;  // null: the op has none
   SourceLine line;                         // the script line of the call
   uint32_t module = 0;                     // interned path of the nn module
-  uint64_t forward_ticks = 0;              // ticks() that the forward and the backward computation took
+  // The op whose gradient the call computes, for a backward pass with create_graph; null: a call of the
+  // script.
+  const Op* gradient_of = nullptr;
+  uint64_t forward_ticks = 0;  // ticks() that the forward and the backward computation took
   uint64_t backward_ticks = 0;
   bool freed = false;         // backward ran and freed the saved values
   bool requires_grad = true;  // for a leaf: may be switched off

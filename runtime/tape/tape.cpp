@@ -27,6 +27,7 @@ Ref<Node> new_node(const Op* op, const Context& ctx = context()) {
   node->op = op;
   node->line = ctx.line;
   node->module = ctx.module;
+  if (ctx.differentiating) node->gradient_of = ctx.differentiating->op;
   return node;
 }
 
@@ -136,6 +137,8 @@ void derive_view(const Tensor& view) {
 }
 
 }  // namespace
+
+uint64_t new_node_id() { return next_node_id(); }
 
 void record(Call& call, uint64_t elapsed) {
   const Ref<Node> node = make_node(call, elapsed);

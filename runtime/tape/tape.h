@@ -13,6 +13,8 @@ uint64_t register_hook(const Tensor& x, Hook);
 void remove_hook(const Tensor& x, uint64_t id);
 void retain_grad(const Tensor& x);  // keeps .grad of a tensor that is not a leaf
 
+// An id for a note of a call that recorded no node. Nodes that are made later have larger ids.
+uint64_t new_node_id();
 // Records the call that has just run. Called by run() and by custom ops.
 void record(Call&, uint64_t ticks);
 // Error when x may not be written in place: a leaf that requires grad, or a view of one, with the tape on.

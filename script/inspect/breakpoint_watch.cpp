@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/core/op_name.h"
 #include "runtime/ops.h"
 #include "runtime/statistics/summary.h"
 #include "script/lua/convert.h"
@@ -18,6 +19,11 @@ using Pass = Breakpoint::Pass;
 constexpr size_t kMostHits = 1000;
 
 std::string_view plain_op(std::string_view op) { return op.starts_with('_') ? op.substr(1) : op; }
+
+// A user writes the public name; "attention" for _attention was right before there was one.
+bool is_named(std::string_view op, const std::string& name) {
+  return plain_op(op) == plain_op(name) || (op.starts_with('_') && public_op_name(op) == name);
+}
 
 bool fits(const std::vector<int64_t>& pattern, const Shape& shape) {
   if (int(pattern.size()) != shape.size()) return false;
@@ -172,10 +178,9 @@ void BreakpointWatch::check(const Subject& subject, const Operands* operands) {
     const std::optional<std::string> why = meets(b, subject, which);
     if (!why) continue;
     const Tensor value = which < subject.values.size() ? subject.values[which] : Tensor();
-    const std::string what = text(subject.backward ? "backward of " : "", plain_op(subject.op), ": ", *why);
-    find(b,
-         {b.id, step_, subject.backward, std::string(plain_op(subject.op)), place_of(subject.line), 0, what,
-          ""},
+    const std::string what =
+        text(subject.backward ? "backward of " : "", public_op_name(subject.op), ": ", *why);
+    find(b, {b.id, step_, subject.backward, public_op_name(subject.op), place_of(subject.line), 0, what, ""},
          value, operands, subject.node);
     return;
   }
@@ -191,7 +196,7 @@ std::optional<std::string> BreakpointWatch::meets(Breakpoint& b, const Subject& 
     case Condition::step:
       return {};
     case Condition::op:
-      if (plain_op(subject.op) != plain_op(b.text)) return {};
+      if (!is_named(subject.op, b.text)) return {};
       return text(result, " of shape ", shape_text(subject.values.empty() ? Tensor() : subject.values[0]));
     case Condition::line:
       if (!is_at(b.place, subject.line)) return {};
@@ -265,7 +270,7 @@ bool BreakpointWatch::is_true(Breakpoint& b, const Subject& subject, const Tenso
         push_string(state, value);
         lua_setfield(state, -2, name);
       };
-      set("name", std::string(plain_op(subject.op)));
+      set("name", public_op_name(subject.op));
       set("dtype", dtype_name(x.dtype()));
       set("device", std::string(x.device().name()));
       set("file", interned(subject.line.file));

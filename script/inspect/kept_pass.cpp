@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/tape/leaf_notes.h"
+#include "runtime/tape/other_names.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -71,6 +72,7 @@ std::unique_ptr<KeptPass> keep_pass(std::span<Node* const> nodes) {
     kept.line = node->line;
     kept.module = node->module;
     kept.name = node->name;
+    if (!node->is_leaf()) kept.gradient_of = node->gradient_of;
     kept.forward_ticks = node->forward_ticks;
     if (node->attributes) {
       kept.has_params = true;
@@ -95,6 +97,9 @@ NodeInfo describe(const KeptPass& pass, size_t position) {
   info.op = node.label();
   info.device = node.device ? node.device->name() : "";
   info.module = interned(node.module);
+  for (const uint32_t name : other_names(node.op ? node.module : node.name))
+    info.also.push_back(interned(name));
+  if (node.gradient_of) info.gradient_op = node.gradient_of->name;
   info.place = {interned(node.line.file), node.line.line};
   info.forward_ns = ticks_to_ns(node.forward_ticks);
   info.backward_ns = ticks_to_ns(node.backward_ticks);

@@ -31,6 +31,7 @@ struct KeptNode {
   Device* device = nullptr;
   SourceLine line;
   uint32_t module = 0, name = 0;
+  const Op* gradient_of = nullptr;
   uint64_t forward_ticks = 0, backward_ticks = 0;
   bool has_params = false;
   bool reached = false;  // a gradient reached it

@@ -142,12 +142,18 @@ void StepValues::ran(const Call& call) {
       const bool view = call.aliases >> i & 1;
       remember(out, out.id(), out.storage().version, !view || counted_.contains(&out.storage()));
     }
-  if (!ctx.grad_enabled || !call.op->vjp) return;
   const auto on_tape = [](const Tensor& in) { return in.defined() && in.requires_grad(); };
-  if (std::none_of(call.in.begin(), call.in.end(), on_tape)) return;
+  if (!ctx.grad_enabled || !call.op->vjp || std::none_of(call.in.begin(), call.in.end(), on_tape)) {
+    if (!ctx.differentiating) untaped_.ran(call);
+    return;
+  }
   // Values that no node made cannot be recomputed.
-  for (const Tensor& in : call.in)
-    if (in.defined() && (all_ || !on_tape(in))) remember(in, in.id(), in.storage().version, on_tape(in));
+  for (const Tensor& in : call.in) {
+    if (!in.defined()) continue;
+    const bool made = on_tape(in);
+    if (all_ || !made) remember(in, in.id(), in.storage().version, made);
+    if (!made) untaped_.read(in);
+  }
   if (!call.out.empty() && !ctx.differentiating) newest_ = call.out[0];
   if (values_.size() > most_unused_ && !all_ && !ends_) forget_unused();
 }
@@ -355,6 +361,7 @@ void StepValues::retire() {
   beyond_gradients_.clear();
   for (const auto& pass : passes_)
     for (KeptNode& node : pass->nodes) node.leaf = {};  // otherwise a parameter would outlive its model
+  untaped_.retire();
   if (borrowed_.empty()) return;
   std::erase_if(values_,
                 [&](const auto& entry) { return borrowed_.contains(&entry.second.tensor.storage()); });
@@ -368,6 +375,15 @@ void StepValues::end_script() {
 }
 
 // ---- queries
+
+StepValues::Found StepValues::value(const KeptNode& untaped, bool input, size_t index) const {
+  const KeptOperand& operand = input ? untaped.in[index] : untaped.out[index];
+  if (const auto kept = values_.find(operand.tensor); kept != values_.end()) return found(kept->second);
+  const KeptNode* const maker = input ? untaped_.find(operand.maker) : &untaped;
+  if (maker && !maker->op && maker->leaf && maker->leaf->out[0].saved)
+    return {value_of(maker->leaf->out[0]), {}, {}};
+  return {{}, "No gradient goes through it, so only a step that was captured has its value", {}};
+}
 
 StepValues::Found StepValues::found(const Kept& kept) const {
   const bool changed = kept.tensor.storage().version != kept.version;

@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "script/inspect/kept_pass.h"
+#include "script/inspect/untaped_calls.h"
 #include "script/view/value_slice.h"
 
 namespace lunagrad {
@@ -67,6 +68,7 @@ class StepValues {
 
   int64_t step() const { return step_; }
   const std::vector<std::unique_ptr<KeptPass>>& passes() const { return passes_; }
+  const UntapedCalls& untaped() const { return untaped_; }
   // Notes that some calls of the step were deferred: they have no times of their own.
   void note_deferred() { deferred_ = true; }
   bool deferred() const { return deferred_; }
@@ -104,6 +106,7 @@ class StepValues {
   // node and its neighbours.
   using CheckWanted = std::function<void()>;
   Found value(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
+  Found value(const KeptNode& untaped, bool input, size_t index) const;  // a value of a note of untaped()
   Found gradient(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
   // Computes a whole pass again and keeps nothing of it: calls the functions with the value and the gradient
   // of each output as it is computed. False: some nodes have no value. `check_wanted` throws to stop that.
@@ -152,9 +155,10 @@ class StepValues {
   size_t cursor_ = 0;                                           // position in the pass of the latest gradient
   std::vector<std::pair<const void*, uint32_t>> grads_before_;  // of the current pass's leaves
   Tensor newest_;                                               // the last result on the tape
-  std::unordered_map<uint64_t, Kept> values_;                   // by tensor id
-  std::map<Key, Kept> outputs_, gradients_;  // recomputed or captured; the pass of outputs is 0
-  std::map<Key, std::string> failed_;        // why they cannot be recomputed
+  UntapedCalls untaped_;
+  std::unordered_map<uint64_t, Kept> values_;  // by tensor id
+  std::map<Key, Kept> outputs_, gradients_;    // recomputed or captured; the pass of outputs is 0
+  std::map<Key, std::string> failed_;          // why they cannot be recomputed
   // Results that did not fit the budget: those around the node of the latest query, or all while a Whole
   // lives.
   std::map<Key, Kept> beyond_outputs_, beyond_gradients_;

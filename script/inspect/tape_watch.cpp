@@ -1,6 +1,7 @@
 #include "script/inspect/tape_watch.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "runtime/core/memory_limit.h"
 #include "runtime/core/waiting.h"
@@ -40,6 +41,40 @@ void tell_times(TapeSnapshot& tape) {
   }
 }
 
+// Adds the calls that lead to the pass without nodes of their own, and says which operands they made.
+void add_untaped(TapeSnapshot& tape, const KeptPass& pass, const UntapedCalls& untaped) {
+  std::vector<NodeInfo> led = untaped.leading_to(pass);
+  if (led.empty()) return;
+  std::unordered_map<uint64_t, std::string> names;  // of leaves; "" for calls
+  for (const NodeInfo& node : led) names[node.id] = node.op == "leaf" ? node.outputs[0].name : "";
+  for (NodeInfo& node : tape.nodes)
+    for (OperandInfo& input : node.inputs) {
+      if (input.node != 0 || input.tensor == 0) continue;
+      const auto maker = names.find(untaped.maker_of(input.tensor, node.id));
+      if (maker == names.end()) continue;
+      input.node = maker->first;
+      if (!maker->second.empty()) input.name = maker->second;
+    }
+  const size_t taped = tape.nodes.size();
+  std::vector<uint32_t> order(taped + led.size()), place(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto id = [&](uint32_t i) { return i < taped ? tape.nodes[i].id : led[i - taped].id; };
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return id(a) > id(b); });
+  std::vector<NodeInfo> nodes;
+  std::vector<TapePlan::OfNode> planned;
+  nodes.reserve(order.size());
+  for (const uint32_t from : order) {
+    place[from] = uint32_t(nodes.size());
+    nodes.push_back(std::move(from < taped ? tape.nodes[from] : led[from - taped]));
+    if (!tape.plan.nodes.empty())
+      planned.push_back(from < taped ? tape.plan.nodes[from] : TapePlan::OfNode{});
+  }
+  tape.nodes = std::move(nodes);
+  tape.plan.nodes = std::move(planned);
+  for (TapePlan::Group& group : tape.plan.groups)
+    for (uint32_t& node : group.nodes) node = place[node];
+}
+
 // Approximate bytes of a snapshot: its strings and lists, and the allocator's overhead.
 size_t bytes_of_tape(const TapeSnapshot& tape) {
   const auto list = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
@@ -50,6 +85,7 @@ size_t bytes_of_tape(const TapeSnapshot& tape) {
     bytes += text(node.module) + text(node.place.file) + list(node.attributes) + list(node.inputs) +
              list(node.outputs);
     for (const auto& [name, value] : node.attributes) bytes += text(name) + text(value);
+    for (const std::string& name : node.also) bytes += sizeof name + text(name);
     for (const auto* side : {&node.inputs, &node.outputs})
       for (const OperandInfo& operand : *side)
         bytes += text(operand.name) + list(operand.shape) + list(operand.strides) + 32;
@@ -314,6 +350,7 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
   if (statistics_) statistics_->describe(*tape, values == current_);
   tape->plan = plans_.on(plan_nodes(pass));
   if (values->deferred()) tell_times(*tape);
+  add_untaped(*tape, pass, values->untaped());
   Step kept{values->step(), tape, bytes_of_tape(*tape), pass.number, with_values ? values : nullptr};
   {
     std::deque<Step> dropped;  // freed without the lock
@@ -411,7 +448,23 @@ TapeWatch::At TapeWatch::locate(int64_t number, uint64_t node) const {
   return at;
 }
 
+// The note of a call without a node; null: the node is on the pass, or its step is not kept.
+const KeptNode* TapeWatch::find_untaped(int64_t number, uint64_t node, Values& values) const {
+  const Step* const step = find_step(number);
+  values = step ? values_of(*step) : nullptr;
+  if (!values) return nullptr;
+  for (const auto& pass : values->passes())
+    if (pass->number == step->pass && pass->find(node) >= 0) return nullptr;
+  return values->untaped().find(node);
+}
+
 TapeWatch::Found TapeWatch::find(const TensorPlace& place, const StepValues::CheckWanted& check_wanted) {
+  if (Values values; const KeptNode* const note = find_untaped(place.step, place.node, values)) {
+    if (place.which == Which::gradient) return {{}, "no gradient goes through it", {}};
+    if (place.index < 0 || size_t(place.index) >= (place.input ? note->in.size() : note->out.size()))
+      return {{}, place.input ? "the node has no such input" : "the node has no such output", {}};
+    return values->value(*note, place.input, size_t(place.index));
+  }
   const At at = locate(place.step, place.node);
   if (!at.values) return {{}, at.reason, {}};
   const KeptNode& node = at.values->passes()[at.pass]->nodes[at.node];
@@ -428,7 +481,10 @@ TapeWatch::Recomputed TapeWatch::recompute(int64_t number, uint64_t id,
   const At at = locate(number, id);
   if (!at.values) fail(at.reason);
   const KeptNode& node = at.values->passes()[at.pass]->nodes[at.node];
-  Recomputed recomputation{&node, &at.step->tape->nodes[at.node], {}, {}};
+  const auto shown = std::lower_bound(at.step->tape->nodes.begin(), at.step->tape->nodes.end(), id,
+                                      [](const NodeInfo& info, uint64_t wanted) { return info.id > wanted; });
+  if (shown == at.step->tape->nodes.end() || shown->id != id) fail("it is not on the tape");
+  Recomputed recomputation{&node, &*shown, {}, {}};
   if (!node.op) fail("a leaf was made by no call");
   for (uint32_t i = 0; i < node.out.size(); ++i)
     recomputation.reached.push_back(

@@ -130,6 +130,7 @@ class TapeWatch final : public Capture {
   void trim();
   size_t budget() const;
   int shown_pass(const StepValues&) const;
+  const KeptNode* find_untaped(int64_t step, uint64_t node, Values&) const;
   void publish(const Values&, size_t pass, bool with_values, bool failed = false);
 
   std::atomic<bool> watching_{false}, capture_next_{false}, was_reached_{false};

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/context.h"
 #include "script/chunk/chunk.h"
 #include "script/lua/binding_state.h"
+#include "script/lua/module_ids.h"
 #include "script/meta/explain.h"
 #include "script/meta/python.h"
 #include "script/meta/signature.h"
@@ -423,13 +425,18 @@ std::string module_path(lua_State* L) {
     lua_pop(L, 1);
     if (!calls || !lua_getlocal(L, &frame, 1) || !lua_istable(L, -1)) continue;
     if (names.empty()) type = text_of(L, "__name", true);
-    root = variable_of(L, level + 1);
+    root = interned(module_id(L, -1));
+    if (root.empty()) root = variable_of(L, level + 1);
     if (root.empty()) root = text_of(L, "__name", true);
     names.push_back(text_of(L, "_placed", false));
     lua_settop(L, top);
   }
   lua_settop(L, top);
   if (names.size() < 2) return {};
+  // The path of the running call, as the tape shows it. A function that the module calls at the end may have
+  // left it.
+  if (const std::string& path = interned(context().module); path.starts_with(root + "."))
+    return "in " + path + " (" + type + "): ";
   for (size_t i = names.size() - 1; i-- > 0;)
     if (!names[i].empty()) root += "." + names[i];
   return "in " + root + " (" + type + "): ";

@@ -76,20 +76,22 @@ TensorList check_results(lua_State* L, int first) {
   return results;
 }
 
-// onnx_export(path, model, inputs, options, label, names, tensors): label is the module's label, 0 for a
-// function; names[i] is the name of tensors[i] in the module's state_dict.
+// onnx_export(path, model, inputs, options, id, title, names, tensors): id is the interned path of the
+// module's calls, 0 for a function; title is the name of the graph; names[i] is the name of tensors[i] in the
+// module's state_dict.
 int export_onnx(lua_State* L) {
   const std::string file = check_path(L, kExportFunction);
   const TensorList inputs = check_tensors(L, 3, kExportFunction);
   if (inputs.empty()) bad_argument(L, 3, kExportFunction, "at least one example input is needed");
   const onnx_export::Options options = check_options(L, 4);
   onnx_export::Model model;
-  const int64_t label = check_integer(L, 5, kExportFunction);
-  if (label < 0 || label > UINT32_MAX) bad_argument(L, 5, kExportFunction, "not a label");
-  model.path = interned(uint32_t(label));
-  const std::vector<std::string> names = check_names(L, 6, kExportFunction);
-  const TensorList tensors = check_tensors(L, 7, kExportFunction);
-  if (names.size() != tensors.size()) bad_argument(L, 6, kExportFunction, "a name for each tensor expected");
+  const int64_t id = check_integer(L, 5, kExportFunction);
+  if (id < 0 || id > UINT32_MAX) bad_argument(L, 5, kExportFunction, "not an id of a path");
+  model.path = interned(uint32_t(id));
+  model.title = check_string(L, 6, kExportFunction);
+  const std::vector<std::string> names = check_names(L, 7, kExportFunction);
+  const TensorList tensors = check_tensors(L, 8, kExportFunction);
+  if (names.size() != tensors.size()) bad_argument(L, 7, kExportFunction, "a name for each tensor expected");
   for (size_t i = 0; i < names.size(); ++i) model.parameters.emplace_back(names[i], tensors[i]);
   model.run = [L](const TensorList& examples) {
     const int top = lua_gettop(L);

@@ -77,7 +77,7 @@ Graph record(const Model& model, const TensorList& inputs, const Options& option
   for (size_t i = 0; i < results.size(); ++i)
     graph.output(writer.name_of(outputs[i]), output_names[i], results[i]);
   graph.prune();
-  graph.graph().set_name(model.path.empty() ? "model" : model.path);
+  graph.graph().set_name(model.title.empty() ? "model" : model.title);
   return graph;
 }
 

@@ -13,7 +13,7 @@ namespace lunagrad::onnx_export {
 
 struct Model {
   std::function<TensorList(const TensorList&)> run;
-  std::string path;                                             // the module's path; "" for a function
+  std::string path, title;  // the path of the module's calls, and the graph's name; "" for a function
   std::vector<std::pair<std::string, Tensor>> parameters = {};  // with buffers, named as in state_dict
 };
 

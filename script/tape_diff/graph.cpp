@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/core/error.h"
+#include "runtime/core/op_name.h"
 
 namespace lunagrad {
 
@@ -26,7 +27,7 @@ std::string label_of(const TapeNode& node) {
     case TapeNode::Kind::op:
       break;
   }
-  const std::string op = node.op.starts_with('_') ? node.op.substr(1) : node.op;
+  const std::string op = public_op_name(node.op);
   return node.module.empty() ? op : op + " " + node.module;
 }
 

@@ -31,9 +31,17 @@ struct NodeInfo {
   std::string op;  // "matmul"; "leaf" for a parameter or input
   std::string device;
   std::string module;  // "net.1"
+  // Further names of a shared module, or of a leaf that is a shared parameter.
+  std::vector<std::string> also;
   SourcePlace place;
+  // For a call that a backward pass made with create_graph: the op whose gradient it computes, whose line and
+  // module it has. "": a call of the script.
+  std::string gradient_op;
   std::vector<std::pair<std::string, std::string>> attributes;  // the op's parameters, printed
   std::vector<OperandInfo> inputs, outputs;
+  // No gradient goes through it: a call with the tape off, a frozen parameter, or what follows from one. It
+  // has no times and no gradient.
+  bool no_gradient = false;
   double forward_ns = 0, backward_ns = 0;
   int64_t bytes = 0;  // of the outputs
   // For a leaf whose gradient was all-reduced between ranks: "travelled in bucket 3 of 7 (24.1 MiB,

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "runtime/core/path_text.h"
 #include "script/view/json.h"
@@ -9,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-Json operands_json(const std::vector<OperandInfo>& operands) {
+Json operands_json(const std::vector<OperandInfo>& operands, const std::unordered_set<uint64_t>& left_out) {
   Json list = Json::array();
   for (const OperandInfo& operand : operands) {
     Json entry;
@@ -19,7 +20,7 @@ Json operands_json(const std::vector<OperandInfo>& operands) {
       list.push_back(std::move(entry));
       continue;
     }
-    if (operand.node) entry["node"] = operand.node;
+    if (operand.node && !left_out.contains(operand.node)) entry["node"] = operand.node;
     entry["shape"] = operand.shape;
     entry["stride"] = operand.strides;
     entry["dtype"] = operand.dtype;
@@ -45,16 +46,21 @@ Json summary_json(const Summary& s) {
 }  // namespace
 
 std::string tape_json(const TapeSnapshot& tape) {
+  // As lg.tape and recorded tapes have it: only what a gradient goes through.
+  std::unordered_set<uint64_t> left_out;
+  for (const NodeInfo& node : tape.nodes)
+    if (node.no_gradient) left_out.insert(node.id);
   Json nodes = Json::array();
   for (const NodeInfo& node : tape.nodes) {
+    if (node.no_gradient) continue;
     Json entry;
     entry["id"] = node.id;
     entry["op"] = node.op;
     Json attributes = Json::object();
     for (const auto& [name, value] : node.attributes) attributes[name] = value;
     entry["attrs"] = std::move(attributes);
-    entry["inputs"] = operands_json(node.inputs);
-    entry["outputs"] = operands_json(node.outputs);
+    entry["inputs"] = operands_json(node.inputs, left_out);
+    entry["outputs"] = operands_json(node.outputs, left_out);
     if (!node.outputs.empty()) {
       entry["shape"] = node.outputs[0].shape;
       entry["dtype"] = node.outputs[0].dtype;

@@ -71,7 +71,7 @@ probe:eval()
 result:sum():backward()
 expect.equal(calls, {{true, true}, {true, true}})
 assert(probe.training == false and probe.fc.training == false and probe.fc.weight.grad)
-assert(lg.tape(lg.checkpoint(probe, data))[1].module == "Probe")
+assert(lg.tape(lg.checkpoint(probe, data))[1].module == "probe")
 
 -- With gradients disabled it only calls the function.
 local before = #calls

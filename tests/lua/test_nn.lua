@@ -141,8 +141,10 @@ local modules, parameters = {}, {}
 for _, node in ipairs(lg.tape(sequence(lg.ones(3, 4)))) do
   if node.op == "leaf" then parameters[node.name or "?"] = true else modules[node.module or "?"] = node.op end
 end
-assert(modules["Sequential.0"] and modules["Sequential.1"] == "relu" and parameters["0.weight"] and parameters["2.bias"])
+assert(modules["sequence.0"] and modules["sequence.1"] == "relu" and parameters["sequence.0.weight"]
+  and parameters["sequence.2.bias"])
 -- A ModuleList is not called itself: its modules carry its name, whether it is filled before or after it becomes a field.
+-- A shared module carries the name by which it was called.
 local Deep = nn.class("Deep")
 function Deep:init()
   self.blocks = nn.ModuleList {nn.ReLU()}
@@ -153,7 +155,7 @@ end
 function Deep:forward(x) return self.inner[1][1](self.blocks[2](self.shared(x))) end
 local places = {}
 for _, node in ipairs(lg.tape(Deep()(lg.ones(2, {requires_grad = true})))) do places[node.op] = node.module end
-expect.equal(places, {relu = "Deep.blocks.0", tanh = "Deep.blocks.1", sigmoid = "Deep.inner.0.0"})
+expect.equal(places, {relu = "Deep.shared", tanh = "Deep.blocks.1", sigmoid = "Deep.inner.0.0"})
 local Broken = nn.class("Broken")
 function Broken:forward() error("broken") end
 assert(not pcall(Broken()))

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/core/op_name.h"
+
 namespace lunagrad {
 namespace {
 
@@ -145,11 +147,12 @@ void BreakpointActions::toggle(const NodeInfo& node) {
     toggle(node.place);
     return;
   }
+  const std::string name = public_op_name(node.op);
   for (const Breakpoint& known : session_.breakpoints())
-    if (known.condition == Condition::op && known.text == node.op) return remove(known.id);
+    if (known.condition == Condition::op && known.text == name) return remove(known.id);
   Breakpoint op;
   op.condition = Condition::op;
-  op.text = node.op;
+  op.text = name;
   add(op);
 }
 

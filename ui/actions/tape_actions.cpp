@@ -4,6 +4,8 @@
 #include <iterator>
 #include <optional>
 
+#include "runtime/core/op_name.h"
+
 namespace lunagrad {
 namespace {
 
@@ -22,8 +24,8 @@ bool matches(const NodeInfo& node, const ActionFields& wanted) {
   };
   const std::optional<double> line = number_field(wanted, "line");
   const std::optional<std::string> file = text_field(wanted, "file");
-  return is("op", node.op) && is("module", node.module) && is("name", leaf_name(node)) &&
-         (!line || *line == node.place.line) &&
+  return (is("op", node.op) || is("op", public_op_name(node.op))) && is("module", node.module) &&
+         is("name", leaf_name(node)) && (!line || *line == node.place.line) &&
          (!file || *file == node.place.file || *file == file_name(node.place.file));
 }
 
@@ -89,7 +91,7 @@ void TapeActions::turn(bool sideways) {
 ActionFields TapeActions::fields_of(int node) const {
   const auto& nodes = model_.tape()->nodes;
   const NodeInfo& one = nodes[size_t(node)];
-  ActionFields fields{{"op", one.op}};
+  ActionFields fields{{"op", public_op_name(one.op)}};
   if (one.place.line > 0) {
     fields["file"] = file_name(one.place.file);
     fields["line"] = double(one.place.line);

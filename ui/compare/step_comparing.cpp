@@ -15,7 +15,7 @@ std::string device_of(const TapeSnapshot& tape) {
 
 bool all_are(const TapeSnapshot& tape, const std::string& dtype) {
   return std::all_of(tape.nodes.begin(), tape.nodes.end(), [&](const NodeInfo& node) {
-    return node.outputs.empty() || node.outputs[0].dtype == dtype;
+    return node.no_gradient || node.outputs.empty() || node.outputs[0].dtype == dtype;
   });
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "runtime/core/error.h"
+#include "runtime/core/op_name.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 
@@ -103,8 +104,9 @@ const ComparedNode* first_wrong(const StepComparison& comparison) {
 
 std::string accusation_of(const ComparedNode& row) {
   const std::string place = compared_place(row);
-  std::string words = (row.name.empty() ? row.op : row.name) + (place.empty() ? "" : " in " + place);
-  if (row.module.empty() && !place.empty()) words = text(row.name.empty() ? row.op : row.name, " at ", place);
+  const std::string what = row.name.empty() ? public_op_name(row.op) : row.name;
+  std::string words = what + (place.empty() ? "" : " in " + place);
+  if (row.module.empty() && !place.empty()) words = text(what, " at ", place);
   words += text(", ", direction_name(row));
   if (const TensorError* const worst = worst_tensor(row))
     words += text(", error ", error_figure(worst->error), " (bound ", error_figure(worst->allowed), ')');

@@ -286,7 +286,8 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
     ImU32 color = view.colors.palette[view.graph.nodes[box].color];
     if (mark && mark->heat >= 0) color = heat_color(view.colors.box, view.colors.highlight, mark->heat);
     if (mark && mark->color) color = mark->color;
-    if (mark && mark->faded) color = with_alpha(color, 0.25f);
+    const bool faded = (mark && mark->faded) || view.graph.nodes[box].pale;
+    if (faded) color = with_alpha(color, 0.25f);
     if (mark && mark->failed) color = view.colors.bad;
     if (!plain) {
       const float out = int(box) == view.marks.playhead ? 4.0f : 3.0f;
@@ -295,7 +296,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
                                                 : view.colors.selected;
       fill(view.list, {low.x - out, low.y - out}, {high.x + out, high.y + out}, ring);
     }
-    fill(view.list, low, high, with_alpha(color, mark && mark->faded ? 0.25f : 0.8f));
+    fill(view.list, low, high, with_alpha(color, faded ? 0.25f : 0.8f));
   };
   // Marked boxes are drawn first, so that others on the same pixels do not hide them.
   if (view.marks.standing_out)
@@ -312,7 +313,8 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   const ImVec2 min = low_of(view.graph, index), max = high_of(view.graph, index);
   static const Mark none;
   const Mark& mark = view.marks.boxes ? (*view.marks.boxes)[size_t(index)] : none;
-  const float strength = mark.faded ? 0.3f : 1.0f;
+  // Pale boxes are still read and clicked, faded ones are set aside for a moment.
+  const float strength = mark.faded ? 0.3f : node.pale ? 0.55f : 1.0f;
   const bool heated = mark.heat >= 0 && !mark.color;
   const ImU32 own = mark.failed  ? colors.bad
                     : mark.color ? mark.color
@@ -324,7 +326,7 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   const float tint = (strong ? 0.45f : node.opens ? 0.24f : 0.15f) + (index == hovered_ ? 0.11f : 0);
   const ImU32 tinted =
       heated && !mark.failed ? heat_color(colors.box, own, mark.heat) : blend(colors.box, own, tint);
-  const ImU32 body = with_alpha(tinted, mark.faded ? 0.45f : 1);
+  const ImU32 body = with_alpha(tinted, mark.faded || node.pale ? 0.45f : 1);
   const float line_width = std::max(1.0f, 1.4f * zoom_);
   if (node.opens) {
     const float step = 4 * zoom_;

@@ -23,6 +23,7 @@ struct CanvasNode {
   int color = 0;            // index into the caller's palette
   bool pill = false;        // round ends: the box is a source
   bool opens = false;       // the box contains others: drawn as a stack
+  bool pale = false;        // in the background
   float title_width = 0, line_width = 0;  // at zoom 1
 };
 

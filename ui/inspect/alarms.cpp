@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "runtime/core/error.h"
+#include "runtime/core/op_name.h"
 
 namespace lunagrad {
 namespace {
@@ -230,7 +231,8 @@ void Alarms::add(const StepStatistics& step) {
     if (broken || !rectifies(node) || node.output.count == 0) continue;
     const double zeros = double(node.output.zeros) / double(node.output.count);
     const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
-    const std::string what = node.activation.empty() ? node.op : node.op + "'s " + node.activation;
+    const std::string what =
+        node.activation.empty() ? public_op_name(node.op) : public_op_name(node.op) + "'s " + node.activation;
     const std::string subject =
         text(what, node.module.empty() ? "" : " of " + node.module, " at ", file, ":", node.place.line);
     Alarm alarm{};

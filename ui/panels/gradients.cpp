@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 #include "ui/curves/dashes.h"
 #include "ui/curves/distribution_map.h"
@@ -449,7 +450,7 @@ class GradientsPanel final : public Panel {
     const NodeInfo* const chosen = bench.tape().selected_node();
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       if (node->op == "leaf" || !node->has_gradient) continue;
-      std::string name = node->op;
+      std::string name = public_op_name(node->op);
       if (!node->module.empty()) name += " of " + node->module;
       if (const std::string where = place_text(node->place); !where.empty()) name += ", " + where;
       if (chosen && chosen->op == node->op && chosen->place == node->place) selected = int(stages.size());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 #include "ui/base/difference_figures.h"
 #include "ui/panels/tensor_pane.h"
 #include "ui/panels/why_strip.h"
@@ -19,6 +20,12 @@ namespace lunagrad {
 namespace {
 
 std::string measured_text(double ns) { return ns > 0 ? duration_figure(ns) : "not measured"; }
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
 
 // "norm 3.2, 41 % zeros, 2 NaN"
 std::string summary_text(const Summary& summary) {
@@ -66,8 +73,9 @@ class InspectorPanel final : public Panel {
     const NodeInfo* node = bench.tape().selected_node();
     if (!node) return;
     ImGui::AlignTextToFramePadding();
-    text_in(theme().family[size_t(op_family(node->op))], "%s", node->op.c_str());
-    bench.description().add_last("inspector.op", node->op);
+    const std::string op = public_op_name(node->op);
+    text_in(theme().family[size_t(op_family(node->op))], "%s", op.c_str());
+    bench.description().add_last("inspector.op", op);
     const std::string step = "step " + std::to_string(bench.shown().step()) +
                              (bench.shown().live()       ? ""
                               : bench.shown().replayed() ? " (replayed)"
@@ -156,8 +164,9 @@ class InspectorPanel final : public Panel {
   static bool breaks(Workbench& bench, const NodeInfo& node) {
     const std::vector<Breakpoint> known = bench.session().breakpoints();
     return std::any_of(known.begin(), known.end(), [&](const Breakpoint& point) {
-      return node.place.line > 0 ? point.condition == Breakpoint::Condition::line && point.place == node.place
-                                 : point.condition == Breakpoint::Condition::op && point.text == node.op;
+      return node.place.line > 0
+                 ? point.condition == Breakpoint::Condition::line && point.place == node.place
+                 : point.condition == Breakpoint::Condition::op && point.text == public_op_name(node.op);
     });
   }
 
@@ -182,7 +191,7 @@ class InspectorPanel final : public Panel {
   void draw_place(Workbench& bench, const NodeInfo& node, bool with_line) {
     // The file name distinguishes lines; the tooltip has the folders.
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
-    const std::string shown = place.substr(place.find_last_of('/') + 1);
+    const std::string shown = differentiates(node) + place.substr(place.find_last_of('/') + 1);
     ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
     if (ImGui::Selectable(shown.c_str())) bench.texts().go_to(node.place);
     ImGui::PopStyleColor();
@@ -204,8 +213,14 @@ class InspectorPanel final : public Panel {
       ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(6.2f));
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
       if (const char* doc = op_doc(node.op); *doc)
-        row(bench, "op", node.op + ": " + doc, "What the operation computes.");
+        row(bench, "op", public_op_name(node.op) + ": " + doc, "What the operation computes.");
       if (!node.module.empty()) row(bench, "module", node.module, "The module that made the call.");
+      if (node.no_gradient) row(bench, "gradient", "none", kNoGradient);
+      if (!node.also.empty())
+        row(bench, "also", joined(node.also),
+            node.op == "leaf"
+                ? "Further names of the parameter, which is shared."
+                : "Further names of the module, which is shared. The name above is the path of this call.");
       for (const auto& [name, value] : node.attributes)
         row(bench, name.c_str(), value, "A parameter of the call. Positions count from 1, as in Lua.");
       if (node.op != "leaf") {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/op_name.h"
+
 namespace lunagrad {
 namespace {
 
@@ -41,7 +43,7 @@ void find_nodes(Workbench& bench, const char* panel, std::string_view typed, std
     if (!names.insert(name).second) continue;
     const std::string place =
         node.place.line > 0 ? ", " + node.place.file + ":" + std::to_string(node.place.line) : "";
-    Command command{"Node: " + name, "", "Selects it in the tape: " + node.op + place,
+    Command command{"Node: " + name, "", "Selects it in the tape: " + public_op_name(node.op) + place,
                     [&bench, panel, id = node.id, structure = bench.tape().structure(), at = int(i)] {
                       bench.shell().show_panel(panel);
                       // Another step has other nodes, at the same positions as long as the structure is the
@@ -89,7 +91,8 @@ void add_node_commands(Workbench& bench, const char* panel, ChangeMenu& changes)
 
 std::string node_name(const NodeInfo& node) {
   if (node.op == "leaf") return node.outputs.empty() ? node.op : node.outputs[0].name;
-  return node.module.empty() ? node.op : node.module + "." + node.op;
+  const std::string op = public_op_name(node.op);
+  return node.module.empty() ? op : node.module + "." + op;
 }
 
 std::string changed_path(const NodeInfo& node) {

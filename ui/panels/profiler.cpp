@@ -6,6 +6,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 #include "runtime/core/trace.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/base/counted.h"
@@ -123,7 +124,7 @@ class ProfilerPanel final : public Panel {
 
   void take(Workbench& bench) {
     if (!frozen_ || !ranks_) ranks_ = bench.session().rank_profile();
-    std::shared_ptr<const ProfilerTab> latest = frozen_ && view_ ? view_ : bench.session().profile();
+    std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session().profile();
     if (latest == view_ && scope_ == merged_) return;
     view_ = std::move(latest);
     merged_ = scope_;
@@ -374,6 +375,7 @@ class ProfilerPanel final : public Panel {
     // The file name distinguishes lines; the tooltip has the folders.
     std::string name = name_of(row, chosen_);
     if (chosen_ == kLines) name = name.substr(name.find_last_of('/') + 1);
+    if (chosen_ == kOps) name = public_op_name(name);
     const bool clicked = ImGui::Selectable(name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns);
     ImGui::PopStyleColor();
     char text[200];
@@ -404,7 +406,7 @@ class ProfilerPanel final : public Panel {
   void show_tip(Workbench& bench, const ProfileRow& row) const {
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(em(30));
-    bold_text(name_of(row, chosen_));
+    bold_text(chosen_ == kOps ? public_op_name(row.name) : name_of(row, chosen_));
     ImGui::Text("forward %s, backward %s", figure_or_dash(value_of(row, kForward)).c_str(),
                 figure_or_dash(value_of(row, kBackward)).c_str());
     if (chosen_ == kOps && *op_doc(row.name)) text_in(theme().muted, "%s", op_doc(row.name));
@@ -461,7 +463,7 @@ class ProfilerPanel final : public Panel {
       if (where.span == ProfileTimeline::kWait) return std::string(kWaiting);
       if (where.span == ProfileTimeline::kStep) return "step " + std::to_string(where.step->step);
       if (where.span == ProfileTimeline::kNoCall) return std::string(work_name(where.lane->kind));
-      return where.step->names[where.step->spans[size_t(where.span)].op];
+      return public_op_name(where.step->names[where.step->spans[size_t(where.span)].op]);
     };
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::min(timeline_height(timeline_.rows.size()),
@@ -506,7 +508,7 @@ class ProfilerPanel final : public Panel {
       ImGui::Text("%s on %s", duration_figure(length).c_str(), lane->name.c_str());
     } else {
       const ProfileSpan& span = step->spans[size_t(index)];
-      bold_text(step->names[span.op]);
+      bold_text(public_op_name(step->names[span.op]));
       if (lane) ImGui::Text("%s on %s", duration_figure(length).c_str(), lane->name.c_str());
       ImGui::Text("%s%s, %s", lane ? "the call: " : "", duration_figure(span.length_ns).c_str(),
                   profile_phase_name(span.phase));
@@ -565,7 +567,7 @@ class ProfilerPanel final : public Panel {
   int chosen_ = kOps, shown_ = -1;
   int scope_ = kLast, merged_ = -1;
   bool frozen_ = false, sorted_ = false;
-  std::shared_ptr<const ProfilerTab> view_;
+  std::shared_ptr<const ProfileView> view_;
   std::shared_ptr<const RankProfile> ranks_;  // null: the run has one process, or no step was measured
   RanksView ranks_view_;
   GroupsView groups_view_;
@@ -576,7 +578,7 @@ class ProfilerPanel final : public Panel {
   bool said_bad_ = false;
   TimeAxis axis_, memory_axis_;
   ProfileTimeline timeline_;
-  std::shared_ptr<const ProfilerTab> drawn_view_;  // the view that rows_ was made from
+  std::shared_ptr<const ProfileView> drawn_view_;  // the view that rows_ was made from
   int drawn_scope_ = -1;
   bool drawn_dark_ = false;
   size_t hovered_sample_ = SIZE_MAX;

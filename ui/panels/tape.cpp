@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
@@ -541,11 +542,12 @@ class TapePanel final : public Panel {
         text_in(theme().muted, "A module of %u nodes. Click to see them.", group.node_count);
     } else {
       const NodeInfo& node = bench.tape().tape()->nodes[item.index];
-      bold_text(node.op);
+      bold_text(public_op_name(node.op));
       ImGui::SameLine();
       text_in(theme().muted, "%s", op_family_name(op_family(node.op)));
       if (const char* doc = op_doc(node.op); *doc) text_in(theme().muted, "%s", doc);
       if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
+      if (node.no_gradient) text_in(theme().muted, "%s", kNoGradient);
       for (const OperandInfo& output : node.outputs)
         ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
       if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index); !planned.empty())
@@ -557,7 +559,7 @@ class TapePanel final : public Panel {
         text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
                                                    : "The run ended with an error here.");
       if (node.place.line > 0) {
-        ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
+        ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
         const std::string& line = bench.texts().source_line(node.place);
         if (!line.empty()) {
           ImGui::PushFont(fonts().mono);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 
 namespace lunagrad {
@@ -10,14 +11,10 @@ namespace {
 
 constexpr size_t kMostNames = 8;
 
-std::string shown_name(const std::string& op) {
-  return op.substr(std::min(op.find_first_not_of('_'), op.size()));
-}
-
 std::string names_of(const PlannedRow& row, size_t most) {
   std::string names;
   for (size_t i = 0; i < row.members.size() && i < most; ++i)
-    names += (i ? ", " : "") + shown_name(row.members[i].op);
+    names += (i ? ", " : "") + public_op_name(row.members[i].op);
   return row.members.size() > most ? names + ", …" : names;
 }
 

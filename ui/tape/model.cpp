@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/core/hash.h"
+#include "runtime/core/op_name.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
@@ -31,6 +32,7 @@ uint64_t tape_structure(const TapeSnapshot& tape) {
   for (const NodeInfo& node : tape.nodes) {
     hash.add(node.op);
     hash.add(node.module);
+    hash.add(uint64_t(!node.gradient_op.empty()) << 1 | uint64_t(node.no_gradient));
     hash.add(node.place.file);
     hash.add(uint64_t(node.place.line));
     hash.add(uint64_t(node.inputs.size()));
@@ -49,11 +51,12 @@ uint64_t tape_structure(const TapeSnapshot& tape) {
 }
 
 std::string searchable_text(const NodeInfo& node) {
-  std::string text =
-      node.op + ' ' + node.module + ' ' + node.place.file + ':' + std::to_string(node.place.line);
+  std::string text = node.op + ' ' + public_op_name(node.op) + ' ' + node.module + ' ' + node.place.file +
+                     ':' + std::to_string(node.place.line);
   for (const auto* side : {&node.inputs, &node.outputs})
     for (const OperandInfo& operand : *side)
       text += ' ' + operand.name + ' ' + shape_text(operand.shape) + ' ' + operand.dtype;
+  for (const std::string& name : node.also) text += ' ' + name;
   return lower(text);
 }
 

@@ -1,5 +1,7 @@
 #include "ui/tape/op_family.h"
 
+#include "runtime/core/op_name.h"
+
 namespace lunagrad {
 
 OpFamily op_family(std::string_view op) {
@@ -29,6 +31,10 @@ const char* op_family_name(OpFamily family) {
       break;
   }
   return "other ops";
+}
+
+std::string differentiates(const NodeInfo& node) {
+  return node.gradient_op.empty() ? "" : "gradient of " + public_op_name(node.gradient_op) + " at ";
 }
 
 const char* op_doc(std::string_view op) {

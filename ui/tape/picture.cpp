@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "runtime/core/hash.h"
+#include "runtime/core/op_name.h"
 #include "ui/graph/sideways.h"
 #include "ui/tape/op_family.h"
 #include "ui/widgets/value_view.h"
@@ -19,11 +20,13 @@ CanvasNode node_label(const NodeInfo& node, const std::string& module_path) {
   const OpFamily family = op_family(node.op);
   shown.color = int(family);
   shown.pill = family == OpFamily::leaf;
-  shown.title = node.op.substr(std::min(node.op.find_first_not_of('_'), node.op.size()));
+  shown.title = public_op_name(node.op);
   if (shown.pill && !node.outputs.empty() && !node.outputs[0].name.empty())
     shown.title = local_name(shown.name = node.outputs[0].name, module_path);
   if (shown.title == shown.name) shown.name.clear();
+  shown.pale = node.no_gradient;
   if (!node.outputs.empty()) shown.line = shape_text(node.outputs[0].shape);
+  if (!node.gradient_op.empty()) shown.line = "for " + public_op_name(node.gradient_op) + " " + shown.line;
   if (node.outputs.size() > 1) shown.line += " (1 of " + std::to_string(node.outputs.size()) + ")";
   return shown;
 }

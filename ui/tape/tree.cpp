@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kDeepest = 32;      // deeper module names are cut here
 constexpr size_t kLongestUnit = 16;  // longest sequence of items that can repeat, as in `x = x + block(x)`
 constexpr size_t kFew = 48;          // largest number of boxes in automatic mode
+// The box of calls that backward passes made, for gradients of gradients. No module has a space in its name.
+constexpr std::string_view kGradientOps = "gradient ops";
 constexpr uint64_t kOutside = std::numeric_limits<uint64_t>::max();
 
 using Item = TapeTree::Item;
@@ -94,7 +96,12 @@ class Builder {
     for (const uint32_t node : order_) {
       if (is_leaf(node)) continue;
       tree_.execution.push_back(node);
-      const auto parts = components(tape_.nodes[node].module);
+      const NodeInfo& info = tape_.nodes[node];
+      const auto modules = components(info.module);
+      std::vector<std::string_view> parts;
+      if (!info.gradient_op.empty()) parts.push_back(kGradientOps);
+      const size_t outside = parts.size();
+      parts.insert(parts.end(), modules.begin(), modules.end());
       size_t same = 0;
       while (same < parts.size() && same + 1 < open.size() && scopes_[open[same + 1]].name == parts[same])
         ++same;
@@ -103,9 +110,11 @@ class Builder {
         const uint32_t parent = open.back();
         Scope scope;
         scope.name = parts[same];
-        if (same > 0) scope.above = parts[same - 1];
-        scope.path = tape_.nodes[node].module.substr(
-            0, size_t(parts[same].data() - parts[0].data()) + parts[same].size());
+        if (same > outside) scope.above = parts[same - 1];
+        scope.path =
+            same < outside
+                ? std::string(parts[same])
+                : info.module.substr(0, size_t(parts[same].data() - modules[0].data()) + parts[same].size());
         const uint64_t place = hash_of(scopes_[parent].key, parts[same]);
         scope.key = hash_of(place, calls[place]++);
         scope.parent = int(parent);
@@ -126,29 +135,40 @@ class Builder {
     return a;
   }
 
-  // The module that owns a leaf, from the dots in its name: "blocks.0.norm.weight" belongs to a module three
-  // levels below the outermost.
+  // The module that owns a leaf: "net.norm.weight" belongs to "net.norm", also if a module inside reads it. A
+  // name that begins with no module around the reader tells by its dots how deep its owner is below the
+  // model.
   uint32_t own_scope(uint32_t leaf, uint32_t scope) const {
     const auto& outputs = tape_.nodes[leaf].outputs;
-    const auto dots = outputs.empty() ? 0 : std::count(outputs[0].name.begin(), outputs[0].name.end(), '.');
-    while (scopes_[scope].depth > size_t(dots) + 1) scope = uint32_t(scopes_[scope].parent);
+    if (outputs.empty()) return scope;
+    const std::string_view name = outputs[0].name;
+    for (uint32_t at = scope; at != 0; at = uint32_t(scopes_[at].parent)) {
+      const std::string& path = scopes_[at].path;
+      if (name.size() > path.size() && name.starts_with(path) && name[path.size()] == '.') return at;
+    }
+    const auto dots = size_t(std::count(name.begin(), name.end(), '.'));
+    while (scopes_[scope].depth > dots + 1) scope = uint32_t(scopes_[scope].parent);
     return scope;
   }
 
   // A parameter goes into the innermost module that contains all its readers, directly before the first of
-  // them; a parameter whose name belongs to an outer module stays there.
+  // them; a parameter whose name belongs to an outer module stays there. Gradient ops, which read the
+  // parameters of their forward ops again, only count if nothing else reads the parameter.
   void place_leaves() {
     constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
     std::vector<uint32_t> first_reader(count_, kNone), leaves;
-    for (const uint32_t node : tree_.execution)
-      for (const uint32_t operand : tree_.operands[node]) {
-        if (!is_leaf(operand)) continue;
-        if (first_reader[operand] == kNone) {
-          first_reader[operand] = node;
-          scope_of_[operand] = own_scope(operand, scope_of_[node]);
-          leaves.push_back(operand);
-        } else {
-          scope_of_[operand] = common_scope(scope_of_[operand], scope_of_[node]);
+    for (const bool gradients : {false, true})
+      for (const uint32_t node : tree_.execution) {
+        if (tape_.nodes[node].gradient_op.empty() == gradients) continue;
+        for (const uint32_t operand : tree_.operands[node]) {
+          if (!is_leaf(operand)) continue;
+          if (first_reader[operand] == kNone) {
+            first_reader[operand] = node;
+            scope_of_[operand] = own_scope(operand, scope_of_[node]);
+            leaves.push_back(operand);
+          } else if (gradients != tape_.nodes[first_reader[operand]].gradient_op.empty()) {
+            scope_of_[operand] = common_scope(scope_of_[operand], scope_of_[node]);
+          }
         }
       }
     std::unordered_map<uint64_t, std::vector<uint32_t>> before;  // by item: kind and index
@@ -280,8 +300,10 @@ class Builder {
   // The content of a module that runs a single operation: a frame around it would only take space.
   Item without_frame(Item item) const {
     Item inside = item;
-    while (inside.is_group && scopes_[inside.index].items.size() == 1)
+    while (inside.is_group && scopes_[inside.index].items.size() == 1) {
+      if (scopes_[inside.index].name == kGradientOps) return item;
       inside = scopes_[inside.index].items[0];
+    }
     return inside.is_group ? item : inside;
   }
 

@@ -3,6 +3,7 @@
 local core = require "lunagrad.core"
 local draws = require "lunagrad.data.draws"
 local is_plain = require("lunagrad.arguments").is_plain
+local names = require "lunagrad.nn.names"
 local shards = require "lunagrad.shards"
 local slots = require "lunagrad.distributed.slots"
 local tree = require "lunagrad.nn.tree"
@@ -32,7 +33,7 @@ function passes.share_start(state, model, more)
     end
   end
   check_devices(state.name, entries)
-  for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
+  for _, entry in ipairs(entries) do names.note_parameter(entry.tensor, entry.path) end
   local waiting = {}
   for i, entry in ipairs(entries) do waiting[i] = world.broadcast_(entry.tensor, 0, entry.path) end
   for _, pending in ipairs(waiting) do world.wait(pending) end

@@ -64,8 +64,10 @@ function ModuleList:insert(position, module)
     fail(("%s: position %s is out of range for %d modules"):format(self.__name, tostring(position), count))
   end
   self:check(module, position)
+  self[count + 1] = module  -- the new module gets the new place, so that no other one seems to have two
   for i = count, position, -1 do self[i + 1] = self[i] end
   self[position] = module
+  self:_name_children()
   return self
 end
 
@@ -79,6 +81,7 @@ function ModuleList:pop(position)
     fail(("%s: position %s is out of range for %d modules"):format(self.__name, tostring(position), count))
   end
   for i = position, count do self[i] = self[i + 1] end
+  self:_name_children()
   return module
 end
 

@@ -3,6 +3,7 @@
 -- copied.
 local core = require "lunagrad.core"
 local init = require "lunagrad.nn.initialize"
+local tree = require "lunagrad.nn.tree"
 
 local function copied(value, known)
   if core.is_tensor(value) then
@@ -29,4 +30,12 @@ local function copied(value, known)
   return setmetatable(made, getmetatable(value))
 end
 
-return function(value) return copied(value, {}) end
+return function(value)
+  local copy = copied(value, {})
+  if tree.is_module(copy) then  -- it has no place yet
+    rawset(copy, "_placed", nil)
+    rawset(copy, "_shared", nil)
+    rawset(copy, "_label", 0)
+  end
+  return copy
+end

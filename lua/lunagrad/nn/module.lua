@@ -2,6 +2,7 @@
 -- assignment. Positions 1, 2, … of a module (as in Sequential) are named "0", "1", … as in PyTorch.
 local core = require "lunagrad.core"
 local hooks = require "lunagrad.nn.module_hooks"
+local names = require "lunagrad.nn.names"
 local nearest = require "lunagrad.nearest"
 local tree = require "lunagrad.nn.tree"
 
@@ -22,14 +23,15 @@ Module._optional = {weight = true, bias = true, get_extra_state = true, set_extr
 
 -- A new object of a class. `_fields` lists its keys by first assignment; `_kinds` says which of them are parameters
 -- and which are buffers, so that a frozen parameter remains a parameter. Once the object is a field of another module,
--- `_label` is its name among its siblings and `_placed` the same name as text.
+-- `_label` is its name among its siblings and `_placed` the same name as text. `_label` is 0 for a module that no field
+-- holds, and for a shared module (`_shared`): nn/names.lua then finds the path of a call.
 function Module._new(class, ...)
   local self = setmetatable({
     training = true,
     _hooks = false,
     _fields = {},
     _kinds = {},
-    _label = module_label(class.__name),
+    _label = 0,
   }, class)
   self:init(...)
   return self
@@ -41,13 +43,15 @@ function Module:forward()
   fail(("%s has no forward: define function %s:forward(x)"):format(self.__name, self.__name))
 end
 
+names.no_forward = Module.forward
+
 -- Names a module that becomes a field. A container without a forward, as a ModuleList, passes its name on to its
--- modules: they run as "blocks.0". A shared module keeps the name of its first place.
+-- modules: they run as "blocks.0".
 local function place(owner, module, key)
   local above = owner.forward == Module.forward and owner._placed
   local name, before = (above and above .. "." or "") .. name_of(key), module._placed
   rawset(module, "_placed", name)
-  rawset(module, "_label", module_label(name))
+  rawset(module, "_label", rawget(module, "_shared") and 0 or module_label(name))
   if module.forward ~= Module.forward then return end
   for _, field in ipairs(module._fields) do
     local inner = rawget(module, field)
@@ -80,8 +84,8 @@ function Module:__newindex(key, value)
   end
   if is_parameter(value) then
     kinds[key] = "parameter"
-  elseif is_module(value) and not value._placed then
-    place(self, value, key)
+  elseif is_module(value) then
+    if value._placed then names.share(value) else place(self, value, key) end
   end
   rawset(self, key, value)
 end
@@ -142,13 +146,14 @@ end
 
 Module.register_module = Module.add_module
 
--- Names each parameter by its path, which the tape shows, and records the module under which it was listed.
+-- Names each parameter, which the tape shows (nn/names.lua), and records the module under which it was listed.
 local function named_parameters(self, options)
   options = type(options) == "table" and options or {recurse = options}
-  local entries = collect(self, "parameter", options.remove_duplicate ~= false,
-    options.prefix and options.prefix ~= "" and options.prefix .. "." or "", options.recurse)
+  local prefix = options.prefix and options.prefix ~= "" and options.prefix .. "." or ""
+  local entries = collect(self, "parameter", options.remove_duplicate ~= false, prefix, options.recurse)
+  local above = names.firm(self)
   for _, entry in ipairs(entries) do
-    core._set_name(entry.tensor, entry.path)
+    names.note_parameter(entry.tensor, above and entry.path:sub(#prefix + 1) or entry.path, above)
     if not options.prefix then tree.note_place(entry.tensor, self, entry.path) end
   end
   return entries

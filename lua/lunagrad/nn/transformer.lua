@@ -127,6 +127,7 @@ local function copy_module(value, copies)
   copies[value] = copy
   for key, field in next, value do rawset(copy, key, copy_module(field, copies)) end
   rawset(copy, "_placed", nil)
+  rawset(copy, "_shared", nil)
   return setmetatable(copy, kind)
 end
 

@@ -21,7 +21,7 @@ local Model = nn.class "OnnxModel"
 local deepest = 32  -- nested modules, made from the dots in a name
 
 -- Internal fields that modules get when they are needed; no initializer may have such a name.
-local own_fields = {_graph = true, _hooks = true, _label = true, _placed = true}
+local own_fields = {_graph = true, _hooks = true, _label = true, _placed = true, _shared = true}
 
 -- The module and the key in it for an initializer named "encoder.0.weight"; nil if the name cannot be used. Characters
 -- that a field cannot have become "_".

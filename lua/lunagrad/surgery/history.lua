@@ -2,6 +2,7 @@
 -- then is undone, too. An undone entry has a snapshot of the state before the undo, which redo restores. All copies
 -- together stay within a budget of bytes: the oldest entries are dropped first.
 local core = require "lunagrad.core"
+local names = require "lunagrad.nn.names"
 local snapshot = require "lunagrad.surgery.snapshot"
 
 local history = {}
@@ -77,6 +78,7 @@ function history.make(title, line, change)
     error(message, 0)
   end
   snapshot.refresh(before.optimizers)
+  names.again()
   for i = #entries, position + 1, -1 do entries[i] = nil end
   entries[#entries + 1] = {title = title, line = line, step = before.step, before = before}
   position = #entries
@@ -92,6 +94,7 @@ local function go(to)
     snapshot.restore(leaving)
     error(message, 0)
   end
+  names.again()
   return leaving
 end
 

@@ -1,8 +1,9 @@
--- Finds values by paths from the variables of a script, as "model.layers.2.weight". A path begins with a state of
--- lg.run.state, a local variable of the script's active functions or a global. The rest is as in named_modules and
--- named_parameters; in a plain table a name is a key.
+-- Finds values by paths from the variables of a script, as "model.layers.2.weight". A path begins with the name of a model
+-- as the tape, tables and errors show it (nn/names.lua), a state of lg.run.state, a local variable of the script's active
+-- functions or a global. The rest is as in named_modules and named_parameters; in a plain table a name is a key.
 local core = require "lunagrad.core"
 local is_plain = require("lunagrad.arguments").is_plain
+local names_of_models = require "lunagrad.nn.names"
 local nearest = require "lunagrad.nearest"
 local tree = require "lunagrad.nn.tree"
 
@@ -12,12 +13,7 @@ local places = {}
 local widest = 256  -- plain tables with more entries are not searched
 local deepest = 4   -- nesting of plain tables that is searched
 
--- The value that an object of lg.compile wraps; other values are returned unchanged.
-local function unwrapped(value)
-  local meta = type(value) == "table" and getmetatable(value)
-  local wrapped = type(meta) == "table" and rawget(meta, "_wrapped")
-  return wrapped and wrapped(value) or value
-end
+local unwrapped = names_of_models.unwrapped
 
 local function sorted(named)
   local names = {}
@@ -161,9 +157,8 @@ local function fail_unknown(owner, path)
       or "; give the module or tensor itself"))
 end
 
--- The place of a path. Errors begin with surgery.`owner`.
-local function at_path(owner, path)
-  local first, rest = path:match "^([^.]*)%.?(.*)$"
+-- The place of a path from a variable. If there is none, returns nil, the last place found and the missing name.
+local function from_variable(path)
   local ended, missing
   -- The name of a state may contain dots: the longest match is tried first.
   for cut = #path, 1, -1 do
@@ -176,6 +171,28 @@ local function at_path(owner, path)
       end
     end
   end
+  return nil, ended, missing
+end
+
+-- The place of a path that begins with the name of a model. The variable of that name may be in a function that has
+-- ended, or hidden by another variable.
+local function from_model(path)
+  local model, name, rest = names_of_models.model_at(path)
+  return model and (follow(root_place {name = name, value = model}, rest))
+end
+
+-- The place of a path. Errors begin with surgery.`owner`.
+local function at_path(owner, path)
+  local first, rest = path:match "^([^.]*)%.?(.*)$"
+  local place, ended, missing = from_variable(path)
+  local named = from_model(path)
+  if not place and named then return named end
+  if place and named and not rawequal(place.value, named.value) then
+    -- The variable has another value by now, unless another variable of its name hides it.
+    local model, name = names_of_models.model_at(path)
+    return names_of_models.leads(name, model) and named or place
+  end
+  if place then return place end
   local found = without_root(path)
   if #found == 1 then return found[1] end
   if #found > 1 then
@@ -219,8 +236,15 @@ function places.holds(value, depth)
   return false
 end
 
--- The first place of an object: nil when no variable leads to it.
+-- The first place of an object, with the name that the tape shows if it has one; nil when nothing leads to it.
 function places.of(object)
+  local name = is_tensor(object) and names_of_models.of_parameter(object) or names_of_models.known(object)
+  if name then
+    for _, find in ipairs {from_variable, from_model} do
+      local place = find(name)
+      if place and rawequal(place.value, object) then return place end
+    end
+  end
   local found
   local seen = {}
   for _, root in ipairs(places.roots()) do

@@ -1,9 +1,9 @@
 // Functions of lunagrad.core that the Lua library's nn and data call. Their names begin with an underscore,
 // because scripts do not call them.
-#include <unordered_map>
-
 #include "runtime/ops.h"
+#include "runtime/tape/other_names.h"
 #include "runtime/tape/replace.h"
+#include "script/bind/nn/module_path.h"
 #include "script/bind/nn/seen_call.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/bindings.h"
@@ -17,19 +17,10 @@ namespace {
 
 // --- nn: the path of the module that is running ---
 
-// The interned path "parent.label". Cached, so that each path is joined once per thread.
-uint32_t child_path(uint32_t parent, uint32_t label) {
-  thread_local std::unordered_map<uint64_t, uint32_t> paths;
-  if (parent == 0) return label;
-  uint32_t& path = paths[uint64_t(parent) << 32 | label];
-  if (path == 0) path = intern(interned(parent) + "." + interned(label));
-  return path;
-}
-
 class EnterModule {
  public:
-  explicit EnterModule(uint32_t label) : context_(context()), previous_(context_.module) {
-    context_.module = child_path(previous_, label);
+  explicit EnterModule(uint32_t path) : context_(context()), previous_(context_.module) {
+    context_.module = path;
   }
   ~EnterModule() { context_.module = previous_; }
   EnterModule(const EnterModule&) = delete;
@@ -40,11 +31,12 @@ class EnterModule {
 };
 
 // call_module(label, f, module, …) -> the results of f(module, …). Ops that run inside record the module's
-// path; the previous path is restored, also after an error. The module keeps the shapes of the call.
+// path; the previous path is restored, also after an error. The module keeps the shapes of the call. label 0:
+// the module has no name among its siblings (module_path.h).
 int call_module(lua_State* L) {
   constexpr int kModule = 1, kSeen = 2;  // kModule takes the label's place, so that both stay on the stack
   constexpr int kCalled = 3;             // where the module is before that
-  const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
+  const EnterModule entered(path_of_call(L, uint32_t(lua_tointeger(L, 1)), kCalled));
   if (binding_state(L).called_modules != LUA_NOREF) [[unlikely]]
     remember_module(L, kCalled);
   luaL_checktype(L, kCalled, LUA_TTABLE);
@@ -108,11 +100,14 @@ int new_seed(lua_State* L) {
 constexpr luaL_Reg kModuleFunctions[] = {
     {"_call_module", guard<call_module>}, {"_module_label", guard<module_label>},
     {"_replace_data", guard<replace>},    {"_permutation", guard<permutation>},
-    {"_new_seed", guard<new_seed>},       {nullptr, nullptr}};
+    {"_new_seed", guard<new_seed>},       {"_module_names", guard<module_names>},
+    {"_variables", guard<variables>},     {"_note_other_name", guard<note_shared>},
+    {"_passes", guard<passes>},           {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_module(lua_State* L, int core, int) {
+  forget_other_names();  // of the script before
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kModuleFunctions, 0);
   lua_pop(L, 1);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/error.h"
+#include "runtime/core/op_name.h"
 #include "runtime/core/path_text.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/base/table.h"
@@ -48,11 +49,11 @@ const char* verdict_name(const ComparedNode& node) {
 
 std::string accusation(const ComparedNode& node) {
   const TensorError& worst = *worst_tensor(node);
-  return text(node.op, node.name.empty() ? "" : " " + node.name, " (", direction_name(node), ")",
-              compared_place(node).empty() ? "" : " in " + compared_place(node), ": its ", worst.name, " ",
-              shape_of_tensor(worst.shape), " differs by ", error_figure(worst.error), ", rounding allows ",
-              error_figure(worst.allowed), "; ", worst.reference, " and ", worst.other, " at ",
-              shape_of_tensor([&] {
+  return text(public_op_name(node.op), node.name.empty() ? "" : " " + node.name, " (", direction_name(node),
+              ")", compared_place(node).empty() ? "" : " in " + compared_place(node), ": its ", worst.name,
+              " ", shape_of_tensor(worst.shape), " differs by ", error_figure(worst.error),
+              ", rounding allows ", error_figure(worst.allowed), "; ", worst.reference, " and ", worst.other,
+              " at ", shape_of_tensor([&] {
                 std::vector<int64_t> at = worst.at;
                 for (int64_t& place : at) ++place;
                 return at;
@@ -70,7 +71,7 @@ void print_comparison(const StepComparison& comparison) {
   for (const ComparedNode& node : comparison.nodes) {
     const TensorError* const worst = worst_tensor(node);
     const bool inherits = only_inherits(node);
-    const std::string op = node.op == "leaf" && !node.name.empty() ? node.name : node.op;
+    const std::string op = node.op == "leaf" && !node.name.empty() ? node.name : public_op_name(node.op);
     std::string verdict = inherits ? "" : verdict_name(node);
     if (!node.note.empty()) verdict += (verdict.empty() ? "" : ": ") + node.note;
     rows.push_back({node.backward ? "backward" : "forward", op, compared_place(node),

@@ -38,14 +38,14 @@ TEST_CASE("compare-devices lists the nodes of a step in their order and ends wit
   CHECK(run.code == 0);
   CHECK(run.out.starts_with("step 2: cpu and f64\nnone of "));
   const size_t linear = run.out.find("forward   linear"), gelu = run.out.find("forward   gelu"),
-               loss = run.out.find("forward   _cross_entropy"),
-               back = run.out.find("backward  _cross_entropy"), last = run.out.find("backward  0.weight");
+               loss = run.out.find("forward   cross_entropy"), back = run.out.find("backward  cross_entropy"),
+               last = run.out.find("backward  net.0.weight");
   CHECK(linear < gelu);
   CHECK(gelu < loss);
   CHECK(loss < back);
   CHECK(back < last);
   CHECK(last != run.out.npos);
-  CHECK(run.out.find("Sequential.1 at train.lua:9") != run.out.npos);
+  CHECK(run.out.find("net.1 at train.lua:9") != run.out.npos);
   // The script stops after the step, prints on stderr and leaves no folder.
   CHECK(occurrences(run.err, "trained\n") == 2);
   CHECK(run.err.find("warning") == run.err.npos);
@@ -66,7 +66,7 @@ TEST_CASE("compare-devices --json gives each tensor of each node") {
     for (const Json& tensor : node["tensors"]) {
       CHECK(tensor["error"].get<double>() <= tensor["allowed"].get<double>());
       weight |= node["op"] == "linear" && node["direction"] == "backward" &&
-                tensor["name"] == "gradient of 0.weight" && tensor["inherited"].get<double>() > 1e-4;
+                tensor["name"] == "gradient of net.0.weight" && tensor["inherited"].get<double>() > 1e-4;
     }
   }
   CHECK(weight);
@@ -79,9 +79,8 @@ TEST_CASE("compare-devices ends with 7 when a node is wrong by itself, and names
   const Finished run = folder.run({"compare-devices", "train.lua", "--with", "f64", "--tolerance", "0"});
   CAPTURE(run.out);
   CHECK(run.code == 7);
-  CHECK(run.out.find(
-            " are wrong by themselves\nwrong: linear (forward) in Sequential.0 at train.lua:9: its output "
-            "[16, 12] differs by ") != run.out.npos);
+  CHECK(run.out.find(" are wrong by themselves\nwrong: linear (forward) in net.0 at train.lua:9: its output "
+                     "[16, 12] differs by ") != run.out.npos);
 }
 
 TEST_CASE("without lg.run.steps the step is that of the optimizer, or a backward pass") {
@@ -100,7 +99,7 @@ end
         folder.run({"compare-devices", "optimizer.lua", "--with", "f64", "--step", step});
     CAPTURE(optimizer.err);
     CHECK(optimizer.code == 0);
-    CHECK(optimizer.out.find("backward  0.weight") != std::string::npos);
+    CHECK(optimizer.out.find("backward  net.0.weight") != std::string::npos);
     const Finished plain = folder.run({"compare-devices", "plain.lua", "--with", "f64", "--step", step});
     CHECK(plain.code == 0);
     CHECK(plain.out.find("forward   sin") != std::string::npos);

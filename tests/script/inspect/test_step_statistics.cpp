@@ -102,7 +102,7 @@ TEST_CASE("a measured step has the script's norms, and lists parameters without 
   const StepStatistics& first = *steps[0];
   CHECK(first.step == 1);
   CHECK(first.cost_ns > 0);
-  const ParameterStatistics* const weight = find_parameter(first, "0.weight");
+  const ParameterStatistics* const weight = find_parameter(first, "model.0.weight");
   REQUIRE(weight);
   double gradient = 0, norm = 0, update = 0;
   REQUIRE(std::sscanf(recorder.output().c_str(), "found %lf %lf %lf", &gradient, &norm, &update) == 3);

@@ -214,7 +214,7 @@ TEST_CASE("tape diff: a page, which is not written over") {
   const std::string open = "<script type=\"application/json\" id=\"data\">";
   const size_t begin = page.find(open) + open.size();
   const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-  CHECK(data["ranked"][0]["name"] == "input of Sequential.0");
+  CHECK(data["ranked"][0]["name"] == "input of net.0");
   CHECK(data["pairs"].size() == data["a"]["tape"].size());
   CHECK(data["a"]["script"] == kTraining);
   CHECK(data["b"]["tape"].back()["code"] == "local loss = net(x):square():mean()");

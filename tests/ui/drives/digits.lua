@@ -10,7 +10,7 @@ ui.expect("tape.node", "fc1.weight [256, 64]")
 
 steps.select("linear [64, 256]", "linear")
 ui.expect("inspector.place", "04_digits_mlp.lua:28")
-ui.expect("inspector.field", "module = Net.fc1")
+ui.expect("inspector.field", "module = model.fc1")
 ui.expect("inspector.input", "fc1.weight [256, 64]")
 steps.capture()
 ui.wait("inspector.value", "[64, 256] min")

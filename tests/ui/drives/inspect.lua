@@ -53,7 +53,7 @@ ui.expect("inspector.op", "linear")
 
 -- Save and copy.
 ui.click("inspector.save", "Value")
-ui.wait("inspector.save_now", "linear-fc1.weight.npy")
+ui.wait("inspector.save_now", "linear-model.fc1.weight.npy")
 ui.click("inspector.save_now")
 ui.wait("inspector.told", "saved")
 ui.click("inspector.copy", "Gradient")

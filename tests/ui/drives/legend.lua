@@ -1,10 +1,10 @@
 -- The legend lies below the tape and hides none of it, however large the text.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
-ui.wait("tape.frame", "Net")
+ui.wait("tape.frame", "model")
 steps.pause()
 ui.wait("tape.legend", "losses")
 ui.frames(3)
 local _, top = ui.rect("tape.legend")
-local _, y, _, height = ui.rect("tape.frame", "Net")
+local _, y, _, height = ui.rect("tape.frame", "model")
 assert(y + height <= top, ("the frame ends at %.0f, the legend begins at %.0f"):format(y + height, top))
 ui.quit()

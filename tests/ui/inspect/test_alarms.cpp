@@ -303,8 +303,8 @@ TEST_CASE("a run that goes back continues from its earlier step") {
 
 TEST_CASE("real: a ReLU that is dead") {
   for (const auto& [layers, subject] :
-       {std::pair("nn.Linear(4, 8), nn.ReLU()", "relu of Sequential.1 "),
-        std::pair("nn.Linear(4, 8, {activation = 'relu'})", "linear's relu of Sequential.0 ")}) {
+       {std::pair("nn.Linear(4, 8), nn.ReLU()", "relu of model.1 "),
+        std::pair("nn.Linear(4, 8, {activation = 'relu'})", "linear's relu of model.0 ")}) {
     const GradientModel model =
         run("local model = nn.Sequential(" + std::string(layers) + R"(, nn.Linear(8, 1))
     lg.no_grad(function() model[1].bias:fill_(-100) end)
@@ -314,8 +314,8 @@ TEST_CASE("real: a ReLU that is dead") {
       F.mse_loss(model(lg.randn(16, 4)), lg.randn(16, 1)):backward()
       opt:step()
     end)");
-    REQUIRE(find(model.alarms(), AlarmKind::dead, "0.weight"));
-    CHECK(find(model.alarms(), AlarmKind::dead, "0.weight")->since == 1);
+    REQUIRE(find(model.alarms(), AlarmKind::dead, "model.0.weight"));
+    CHECK(find(model.alarms(), AlarmKind::dead, "model.0.weight")->since == 1);
     const Alarm* const op = find(model.alarms(), AlarmKind::dead, subject);
     REQUIRE(op);
     CHECK(op->fact.find("100 %") != std::string::npos);
@@ -334,9 +334,9 @@ TEST_CASE("real: a deep stack of sigmoids vanishes") {
       F.mse_loss(model(lg.randn(16, 16)), lg.randn(16, 1)):backward()
       opt:step()
     end)");
-  REQUIRE(find(model.alarms(), AlarmKind::vanishing, "0.weight"));
-  CHECK(find(model.alarms(), AlarmKind::vanishing, "0.weight")->since == 1);
-  CHECK_FALSE(find(model.alarms(), AlarmKind::vanishing, "20.weight"));
+  REQUIRE(find(model.alarms(), AlarmKind::vanishing, "model.0.weight"));
+  CHECK(find(model.alarms(), AlarmKind::vanishing, "model.0.weight")->since == 1);
+  CHECK_FALSE(find(model.alarms(), AlarmKind::vanishing, "model.20.weight"));
 }
 
 TEST_CASE("real: a learning rate that is far too high") {

@@ -295,3 +295,57 @@ TEST_CASE("a module that runs one operation has no frame, and its borders take l
     CHECK(frame.high.y - frame.low.y <= kFrameTitle + boxes + gaps + kFramePad + 0.1f);
   }
 }
+
+TEST_CASE("a parameter belongs to the module that its whole name names") {
+  TapeMaker maker;
+  const uint64_t x = maker.leaf("x", {4}), weight = maker.leaf("net.norm.weight", {4});
+  const uint64_t y = maker.call("exp", "net.norm.inner", {x, weight}, {4});
+  const uint64_t z = maker.call("neg", "net.norm.inner", {y}, {4});
+  maker.call("sin", "net.norm", {maker.call("cos", "net.norm", {z}, {4})}, {4});
+  const TapeSnapshot tape = maker.snapshot();
+  const TapeTree tree = tape_tree(tape);
+  for (size_t i = 0; i < tape.nodes.size(); ++i)
+    if (tape.nodes[i].outputs[0].name == "net.norm.weight")
+      CHECK(tree.groups[tree.group_of[i]].path == "net.norm");
+}
+
+TEST_CASE("gradient ops stand in a box of their own, and leave parameters beside their layers") {
+  TapeMaker maker;
+  const uint64_t x = maker.leaf("x", {4}), weight = maker.leaf("net.0.weight", {4});
+  const uint64_t y = maker.call("mul", "net.0", {x, weight}, {4});
+  const uint64_t z = maker.call("exp", "net.0", {y}, {4});
+  const uint64_t g = maker.call("mul", "net.0", {z, z}, {4});
+  const uint64_t h = maker.call("mul", "net.0", {g, weight}, {4});
+  maker.call("sum", "", {h}, {});
+  TapeSnapshot tape = maker.snapshot();
+  for (NodeInfo& node : tape.nodes) {
+    if (node.id == g) node.gradient_op = "exp";
+    if (node.id == h) node.gradient_op = "mul";
+  }
+  const TapeTree tree = tape_tree(tape);
+  for (size_t i = 0; i < tape.nodes.size(); ++i) {
+    CAPTURE(tape.nodes[i].op);
+    bool in_lane = false;
+    for (int group = int(tree.group_of[i]); group >= 0; group = tree.groups[size_t(group)].parent)
+      in_lane |= tree.groups[size_t(group)].name.starts_with("gradient ops");
+    CHECK(in_lane == !tape.nodes[i].gradient_op.empty());
+    if (tape.nodes[i].id == weight) CHECK(tree.groups[tree.group_of[i]].path == "net.0");
+  }
+  const TapePicture picture = tape_picture(tape, tree, open_groups(tree, all_open()), {});
+  check_frames(picture, tree);
+  check_edges(picture);
+  bool told = false;
+  for (const CanvasNode& node : picture.canvas.nodes) told |= node.line == "for exp [4]";
+  CHECK(told);
+}
+
+TEST_CASE("calls without a gradient are pale") {
+  TapeMaker maker;
+  const uint64_t frozen = maker.call("linear", "net.0", {maker.leaf("net.0.weight", {4})}, {4});
+  maker.call("sum", "", {frozen}, {});
+  TapeSnapshot tape = maker.snapshot();
+  for (NodeInfo& node : tape.nodes) node.no_gradient = node.op != "sum";
+  const TapeTree tree = tape_tree(tape);
+  const TapePicture picture = tape_picture(tape, tree, open_groups(tree, all_open()), {});
+  for (const CanvasNode& node : picture.canvas.nodes) CHECK(node.pale == (node.title != "sum"));
+}

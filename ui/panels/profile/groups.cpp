@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
@@ -67,7 +68,7 @@ std::string lines_of(const PlannedRow& row) {
 std::string figure_or_dash(double ns) { return ns > 0 ? duration_figure(ns) : "–"; }
 
 std::string shown_name(const PlannedCall& call) {
-  const std::string name = call.op.substr(std::min(call.op.find_first_not_of('_'), call.op.size()));
+  const std::string name = public_op_name(call.op);
   return call.backward ? name + ", backward" : name;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/panels/tape/choices.h"
 
+#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 #include "ui/tape/groups.h"
 #include "ui/window/theme.h"
@@ -10,7 +11,8 @@ namespace {
 
 std::string pass_text(const PassInfo& pass) {
   const std::string file = pass.place.file.substr(pass.place.file.find_last_of('/') + 1);
-  return (pass.inner ? "inner " : "") + pass.op + ", " + file + ":" + std::to_string(pass.place.line);
+  return (pass.inner ? "inner " : "") + public_op_name(pass.op) + ", " + file + ":" +
+         std::to_string(pass.place.line);
 }
 
 using Mode = CollapseState::Mode;
@@ -54,7 +56,7 @@ void draw_pass_choice(Workbench& bench, const TapeSnapshot& tape) {
   std::string brief = label;
   if (tape.pass >= 0) {
     const PassInfo& pass = tape.passes[size_t(tape.pass)];
-    brief = pass.op + ", line " + std::to_string(pass.place.line);
+    brief = public_op_name(pass.op) + ", line " + std::to_string(pass.place.line);
   }
   const bool open = ImGui::BeginCombo("##pass", brief.c_str());
   bench.description().add_last("tape.pass", label);

@@ -144,6 +144,7 @@ std::string TapeMarks::described(const TapePicture& picture, const TapeSearch& s
   const NodeMarks* const kinds = compared() ? compared() : alarms();
   if (const int kind = kinds ? box_marks_[size_t(box)].kind : -1; kind >= 0)
     text += std::string(" ") + kinds->kinds[size_t(kind)].name;
+  if (shown.pale) text += " pale";
   if (mark.failed) text += " failed";
   if (mark.lit) text += " lit";
   return text;

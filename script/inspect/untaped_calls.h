@@ -1,0 +1,35 @@
+#pragma once
+// The calls of a step that a gradient would go through if the parameters that they read were trained: calls
+// of frozen parameters, calls with the tape off, and what follows from them. They have no nodes, so the step
+// notes them while a viewer watches, and a snapshot of the tape shows those that lead to it. For the
+// session's thread.
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "script/inspect/kept_pass.h"
+
+namespace lunagrad {
+
+class UntapedCalls {
+ public:
+  void ran(const Call&);     // a call that recorded no node
+  void read(const Tensor&);  // an operand of a recorded call: notes a frozen parameter
+  // The notes that lead to nodes of the pass, newest first. Ids of nodes and notes grow in the order of the
+  // calls.
+  std::vector<NodeInfo> leading_to(const KeptPass&) const;
+  // The note of an operand's maker; 0: there is none. `reader`: the node or note that reads the operand.
+  uint64_t maker_of(uint64_t tensor, uint64_t reader) const;
+  const KeptNode* find(uint64_t id) const;
+  void retire();  // releases the parameters, which would outlive their model
+
+ private:
+  const Node* note_leaf(const Tensor&);  // null: it is no parameter
+  void forget_half();
+  std::deque<KeptNode> notes_;  // by id: calls, and leaves before their first reader
+  std::unordered_map<uint64_t, std::vector<uint64_t>>
+      by_tensor_;  // tensor -> notes that made it, oldest first
+};
+
+}  // namespace lunagrad
