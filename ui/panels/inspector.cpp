@@ -171,8 +171,7 @@ class InspectorPanel final : public Panel {
   }
 
   void draw_actions(Workbench& bench, const NodeInfo& node) const {
-    if (why_button(bench, "inspector.why", kHelp[0]))
-      bench.why().ask_node(bench.tape().selected());
+    if (why_button(bench, "inspector.why", kHelp[0])) bench.why().ask_node(bench.tape().selected());
     if (node.op == "leaf") return;
     if (action(bench, kActions[1], "inspector.check_gradient", kHelp[1])) bench.inspection().check_gradient();
     if (action(bench, kActions[2], "inspector.compare_devices", kHelp[2]))

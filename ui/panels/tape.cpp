@@ -167,8 +167,7 @@ class TapePanel final : public Panel {
           [&bench, m] { return bench.tape().tape() && known(tape_metrics()[m], *bench.tape().tape()); });
   }
 
-  // The picture runs to the right where the panel is wider than high, or in the direction that the user
-  // chose.
+  // The picture runs to the right where the panel is wider than high, or as the user chose.
   void turn(Workbench& bench) {
     const std::string& chosen = bench.settings().tape_direction;
     const bool was = bench.tape().collapse().sideways;
