@@ -27,7 +27,7 @@ for step in lg.run.steps(steps or 1000000) do
 end
 )";
 
-constexpr const char* kNet = R"(
+constexpr const char* kNamedNet = R"(
 local lg = require "lunagrad"
 local nn = lg.nn
 local Net = nn.class "Net"
@@ -94,7 +94,7 @@ TEST_CASE("two networks of one class have the names of their variables, and chan
 }
 
 TEST_CASE("a frozen layer stays on the tape, with its parameters and what follows from it") {
-  const auto tape = tape_of(std::string(kNet) + R"(
+  const auto tape = tape_of(std::string(kNamedNet) + R"(
 net.fc1:requires_grad_(false)
 local optimizer = lg.optim.SGD({net.fc2.weight, net.fc2.bias}, {lr = 0.1})
 for step in lg.run.steps(3) do
@@ -129,7 +129,7 @@ end
 }
 
 TEST_CASE("a frozen parameter of a layer that is on the tape stays, too") {
-  const auto tape = tape_of(std::string(kNet) + R"(
+  const auto tape = tape_of(std::string(kNamedNet) + R"(
 net.fc2.weight:requires_grad_(false)
 for step in lg.run.steps(3) do net(lg.randn(3, 4)):square():mean():backward() end
 )");
@@ -145,7 +145,7 @@ for step in lg.run.steps(3) do net(lg.randn(3, 4)):square():mean():backward() en
 }
 
 TEST_CASE("a model that runs with the tape off stays on the tape; other calls without gradients do not") {
-  const auto tape = tape_of(std::string(kNet) + R"(
+  const auto tape = tape_of(std::string(kNamedNet) + R"(
 for step in lg.run.steps(3) do
   local x = lg.randn(3, 4) * 2 + 1
   local wanted = lg.no_grad(function() return teacher(x) end)
@@ -168,7 +168,7 @@ end
 TEST_CASE("a captured step has the values of a frozen layer, which has no gradient") {
   Recorder recorder;
   recorder.session.watch_tape(true);
-  recorder.run(std::string(kNet) + R"(
+  recorder.run(std::string(kNamedNet) + R"(
 net.fc1:requires_grad_(false)
 for step in lg.run.steps() do
   net(lg.ones(3, 4)):square():mean():backward()

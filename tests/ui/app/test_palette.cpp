@@ -108,7 +108,7 @@ const Expected kWords[] = {
 };
 static_assert(std::size(kWords) >= 60);
 
-constexpr const char* kScript = R"(
+constexpr const char* kPaletteScript = R"(
 local lg = require "lunagrad"
 local lr = lg.run.live("lr", 0.01, {min = 0.001, max = 1})
 local w = lg.ones(4, {requires_grad = true})
@@ -145,7 +145,7 @@ class Window {
     bench_->begin_host_run();
     RunOptions options;
     options.run_directory = folder_ + "/runs/first-try";
-    bench_->live_session().run_text(kScript, "=words", options);
+    bench_->live_session().run_text(kPaletteScript, "=words", options);
     REQUIRE(bench_->live_session().wait() == Outcome::ok);
     REQUIRE(tests::eventually([&] {
       bench_->update();

@@ -10,7 +10,7 @@ using namespace lunagrad;
 
 namespace {
 
-const ChartColors kColors{{1, 2, 3, 4, 5, 6, 7}, 8, 9, 10, 11};
+const ChartColors kOrderColors{{1, 2, 3, 4, 5, 6, 7}, 8, 9, 10, 11};
 
 void log(RunCurves& run, const char* name, int points) {
   for (int i = 1; i <= points; ++i) run.metric(name, 0).append(i, i, i);
@@ -23,7 +23,7 @@ std::string titles(const std::vector<Chart>& charts) {
 }
 
 std::string built(ChartModel& model, RunCurves& run) {
-  return titles(model.build({{&run, "run", 0}}, 0, kColors));
+  return titles(model.build({{&run, "run", 0}}, 0, kOrderColors));
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ TEST_CASE("two losses of a GAN are lines of one chart") {
   log(run, "loss/d", 5);
   log(run, "loss/g", 5);
   ChartModel model;
-  const std::vector<Chart>& charts = model.build({{&run, "run", 0}}, 0, kColors);
+  const std::vector<Chart>& charts = model.build({{&run, "run", 0}}, 0, kOrderColors);
   REQUIRE(charts.size() == 1);
   REQUIRE(charts[0].lines.size() == 2);
   CHECK(charts[0].lines[0].name == "loss/d");
@@ -98,7 +98,7 @@ TEST_CASE("sections stand below the charts without a prefix and can be folded") 
   RunCurves run;
   for (const char* name : {"grad/a", "speed", "grad/b", "mem/peak", "loss", "grad/c"}) log(run, name, 4);
   ChartModel model;
-  const std::vector<Chart> charts = model.build({{&run, "run", 0}}, 0, kColors);
+  const std::vector<Chart> charts = model.build({{&run, "run", 0}}, 0, kOrderColors);
   CHECK(titles(charts) == "loss speed grad/a grad/b grad/c mem/peak");
   const std::vector<ChartSection> sections = sections_of(charts, {"grad", ""});
   REQUIRE(sections.size() == 3);
