@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "folders.h"
 #include "tests/support/files.h"
 #include "ui/workbench/example_needs.h"
 
