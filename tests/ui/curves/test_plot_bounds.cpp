@@ -31,7 +31,7 @@ TEST_CASE("the margin of an axis crosses neither 0 for values of one sign nor 1 
   for (const size_t points : {size_t(1), size_t(100)}) {
     CHECK(span({0, 1}, points).low == 0);
     CHECK(span({0, 1}, points).high == 1);
-    CHECK(span({0.97, 0.99}, points).high == 1);
+    CHECK(span({0.97, 0.999}, points).high == 1);
     CHECK(span({1}, points).high == 1);
     CHECK(span({1}, points).low < 1);
     CHECK(span({0}, points).low == 0);
