@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "runtime/core/op.h"
+
 namespace lunagrad {
 
 WhyTape::WhyTape(const WhyFacts& facts) : facts_(facts) {
@@ -104,6 +106,12 @@ const ParameterStatistics* WhyTape::parameter(std::string_view name) const {
   for (const ParameterStatistics& p : facts_.steps.back()->parameters)
     if (p.name == name) return &p;
   return nullptr;
+}
+
+std::string_view role_of(const NodeInfo& node, size_t input) {
+  const Op* const op = find_op(node.op);
+  if (op && input < op->inputs.size()) return op->inputs[input].name;
+  return node.inputs[input].name;
 }
 
 bool all_zero(const Summary* s) { return s && s->count > 0 && s->zeros == s->count; }

@@ -42,6 +42,9 @@ class WhyTape {
   int64_t measured_step_ = -1;
 };
 
+// What an input is for its op, as "weight": the name of an input is a parameter's own name where it has one.
+std::string_view role_of(const NodeInfo&, size_t input);
+
 bool all_zero(const Summary*);                                  // known, and each element is 0
 bool any_nonzero(const Summary*);                               // known, finite, and not all zero
 bool any_not_finite(const Summary*);                            // known, with a NaN or Inf

@@ -47,7 +47,7 @@ void WhyWriter::say_of(int node, std::string sentence) {
 int WhyWriter::operand(int node, std::string_view name) const {
   const std::vector<OperandInfo>& inputs = tape_[node].inputs;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].name == name && !inputs[i].dtype.empty()) return int(i);
+    if (role_of(tape_[node], i) == name && !inputs[i].dtype.empty()) return int(i);
   return -1;
 }
 

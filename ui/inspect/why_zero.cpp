@@ -185,7 +185,7 @@ bool WhyWriter::stop_by_product(int reader, int node) {
   std::string unknown;
   for (size_t i = 0; i < at.inputs.size(); ++i) {
     const OperandInfo& other = at.inputs[i];
-    if (other.node == id || other.dtype.empty() || other.name == "bias") continue;
+    if (other.node == id || other.dtype.empty() || role_of(at, i) == "bias") continue;
     const int made_by = tape_.input(reader, i);
     const std::string name = other.name.empty() ? "its other operand" : "its operand '" + other.name + "'";
     if (made_by >= 0 && all_zero(tape_.value(made_by))) {
@@ -219,7 +219,7 @@ void WhyWriter::zero_value(int node) {
   if (!visit(node, Side::value)) return;
   for (size_t i = 0; i < at.inputs.size(); ++i) {
     const int made_by = tape_.input(node, i);
-    if (made_by < 0 || at.inputs[i].name == "bias" || !all_zero(tape_.value(made_by))) continue;
+    if (made_by < 0 || role_of(at, i) == "bias" || !all_zero(tape_.value(made_by))) continue;
     say_of(node, words(node) + " is 0, as it reads " + words(made_by) + ", which is 0.");
     return zero_value(made_by);
   }
@@ -266,7 +266,7 @@ void WhyWriter::negative_affine(int node, const Summary* value) {
   if (tape_[node].op == "leaf") return;
   for (size_t i = 0; i < at.inputs.size(); ++i)
     if (const int made_by = tape_.input(node, i);
-        made_by >= 0 && at.inputs[i].name == "input" && all_zero(tape_.value(made_by)))
+        made_by >= 0 && role_of(at, i) == "input" && all_zero(tape_.value(made_by)))
       return zero_value(made_by);
   const int bias_at = operand(node, "bias");
   const int bias = bias_at < 0 ? -1 : tape_.input(node, size_t(bias_at));

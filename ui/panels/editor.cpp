@@ -418,7 +418,7 @@ class EditorPanel final : public Panel {
     if (bench.tape().selected() == last_selected_) return;
     last_selected_ = bench.tape().selected();
     const NodeInfo* node = bench.tape().selected_node();
-    if (!node) return;
+    if (!node || bench.texts().wants_place()) return;  // a line that was asked for goes before the node's
     reveals_ = true;
     for (size_t i = 0; i < bench.texts().documents().count(); ++i)
       if (LiveGutter::belongs(bench.texts().documents()[i], node->place.file))

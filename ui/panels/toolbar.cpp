@@ -417,7 +417,7 @@ void Toolbar::draw(Workbench& bench) {
     pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});
     // The way back from a past step stays as long as the step; a narrow row has no room to say "live".
     const bool past = !bench.shown().live() || bench.shown().coming();
-    pieces.push_back({"", past ? 4 : 9, cursor, [&bench, cursor] { draw_cursor(bench, cursor); }});
+    pieces.push_back({"", past ? 4 : 8, cursor, [&bench, cursor] { draw_cursor(bench, cursor); }});
     pieces.push_back({"", 12, em(6), [&bench] { draw_time(bench); }});
     pieces.push_back({"", 13, em(6), [&bench] { draw_rate(bench); }});
     pieces.push_back({"", 11, em(5.5f), [&bench] { draw_memory(bench); }});

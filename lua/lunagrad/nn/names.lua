@@ -351,14 +351,13 @@ end
 function names.again()
   local list = {}
   for name, model in next, roots do
-    if texts[model] == name then list[#list + 1] = name end
+    if texts[model] == name then list[#list + 1] = {name = name, model = model} end
   end
-  table.sort(list, function(a, b) return given[a].number < given[b].number end)
-  for _, name in ipairs(list) do
-    local model = roots[name]
-    release(model)
-    roots[name] = nil
-    register(model, name)
+  table.sort(list, function(a, b) return given[a.name].number < given[b.name].number end)
+  for _, entry in ipairs(list) do
+    release(entry.model)
+    roots[entry.name] = nil
+    register(entry.model, entry.name)
   end
 end
 

@@ -24,8 +24,6 @@ end
 ui.wait("curves.curve", "loss")
 ui.wait("cursor", "live")
 ui.absent("cursor.live")
-ui.click("panel", "Gradients")
-ui.wait("gradients.parameter", "fc1.weight")
 wait_for("the run stands still", function() return (real.step_in("step") or 0) > 1500 end)
 local theme = ui.rect("theme")
 real.begin()
@@ -37,10 +35,12 @@ local past = step_in("cursor")
 assert(past < real.step_in("step"), "the cursor is not in the past but at step " .. past)
 ui.expect("state", "running")
 ui.wait("tape.summary", "step " .. past)
-for _, name in ipairs {"curves.cursor", "gradients.cursor"} do
+for name, panel in pairs {["curves.cursor"] = "Curves", ["gradients.cursor"] = "Gradients"} do
+  real.click("panel", panel)
   ui.wait(name, "(past)")
   assert(step_in(name) == past, name .. " is at another step: " .. ui.texts(name)[1])
 end
+real.click("panel", "Gradients")
 -- A kept step that was not measured shows the gradients measured before it, and says so.
 assert((step_in("panel.step", "Gradients") or 0) < past, "Gradients shows a later step")
 real.click("tape.node", "linear [64, 256]")
@@ -56,6 +56,7 @@ real.click("cursor.live")
 ui.wait("cursor", "live")
 ui.absent("cursor.live")
 ui.absent("panel.step", "Parameters")
+real.click("panel", "Curves")
 wait_for("a chart is not live", function() return not ui.texts("curves.cursor")[1]:find("past", 1, true) end)
 
 -- A click on the curve of a gradient does the same.

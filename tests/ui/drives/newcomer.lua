@@ -42,6 +42,8 @@ ui.wait("state", "stopped")
 
 -- The mouse.
 ui.click("panel", "Examples and help")
+ui.frames(2)
+if #ui.texts("panel.more.choice") > 0 then ui.click("panel.more.choice", "Examples and help") end
 ui.wait("help.page", "Examples shown")
 -- Beside Run it says which of them need a file.
 ui.expect("example.needs", "05_mnist_cnn FOLDER")

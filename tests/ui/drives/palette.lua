@@ -34,9 +34,9 @@ ui.wait("state", "paused")
 ui.wait("tape.node", "linear [64, 256]")
 
 -- A node by its operation, then what its menu offers.
-run("relu", "Node: Net.relu")
+run("relu", "Node: model.relu")
 ui.wait("inspector.op", "relu")
-run("linear fc2", "Node: Net.fc2.linear")
+run("linear fc2", "Node: model.fc2.linear")
 ui.wait("inspector.op", "linear")
 command("freeze", "Model: freeze")
 ui.picture(arg[1] .. "/palette_freeze.png")
