@@ -40,7 +40,9 @@ ui.wait("tape.legend", "dead")
 
 -- A node asks by itself, and so does a parameter; a drive can ask, too.
 ui.select_node{op = "relu"}
-ui.wait("inspector.why", "Why?")
+ui.wait("inspector.op", "relu")
+ui.wait("inspector.break_here")  -- the tools of an op have a row of their own
+ui.frames(3)
 real.click("inspector.why")
 ui.wait("why.link", "gives only zeros")
 ui.wait("why.subject", "Why? relu")
@@ -60,6 +62,7 @@ ui.wait("alarms.gradients")
 real.click("alarms.gradients")
 ui.wait("gradients.alarm", "! dead: ")
 ui.wait("gradients.why", "Why?")
+ui.frames(3)
 real.click("gradients.why")
 ui.wait("why.link", "gives only zeros")
 
