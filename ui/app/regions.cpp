@@ -268,10 +268,12 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   for (const Panel* panel : panels) tabs += tab_width(panel->title()) + em(0.2f);
   const float tools = tools_[front];
   // A panel whose tools do not name its step has room for it at the end of the row, so that the number moves
-  // nothing when it comes and goes. Where the tabs leave no room, it has its own row.
+  // nothing when it changes. Where the tabs leave no room, it has its own row.
   const std::string title = front;
   const auto needs_note = [&](const std::optional<PanelStep>& step) {
-    return step && !(step->said && tools <= whole);
+    if (!step || (step->said && tools <= whole)) return false;
+    // While the script runs, the step differs in one frame and not in the next.
+    return bench.journal().state() == SessionState::running || !step_note(bench, *step).empty();
   };
   const bool noted = needs_note(find(title)->shown_step(bench));
   const float note = noted ? ImGui::CalcTextSize("step 0,000,000").x + em(0.8f) : 0;

@@ -197,7 +197,12 @@ void Palette::draw(Workbench& bench) {
       &moves);
   bench.description().add_last("palette", scripts ? "scripts" : "commands");
   if (before != typed_) chosen_ = 0;
-  if (opens || before != typed_) found_ = entries(bench);
+  // A tape that is laid out while the palette is open adds its nodes, unless the user chooses an entry.
+  const bool more = chosen_ == 0 && moves.by == 0 && nodes_ != bench.tape().texts();
+  if (opens || before != typed_ || more) {
+    found_ = entries(bench);
+    nodes_ = bench.tape().texts();
+  }
   chosen_ = std::clamp(chosen_ + moves.by, 0, std::max(int(found_.size()) - 1, 0));
   if (moves.by != 0) scroll_ = true;
   ImGui::BeginChild("entries", {0, 0});

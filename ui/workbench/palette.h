@@ -42,6 +42,7 @@ class Palette {
   int chosen_ = 0;
   std::vector<std::string> scripts_;
   std::vector<Entry> found_;
+  const void* nodes_ = nullptr;  // the texts of the tape's nodes at the last search
 };
 
 }  // namespace lunagrad

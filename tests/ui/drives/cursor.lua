@@ -57,7 +57,7 @@ ui.wait("cursor", "live")
 ui.absent("cursor.live")
 ui.absent("panel.step", "Parameters")
 real.click("panel", "Curves")
-wait_for("a chart is not live", function() return not ui.texts("curves.cursor")[1]:find("past", 1, true) end)
+wait_for("a chart is not live", function() return not (ui.texts("curves.cursor")[1] or "past"):find("past", 1, true) end)
 
 -- A click on the curve of a gradient does the same.
 real.click("panel", "Gradients")
