@@ -357,7 +357,9 @@ function names.again()
   for _, entry in ipairs(list) do
     release(entry.model)
     roots[entry.name] = nil
-    register(entry.model, entry.name)
+  end
+  for _, entry in ipairs(list) do  -- a model that was put into an older one has its name now
+    if not texts[entry.model] then register(entry.model, entry.name) end
   end
 end
 
