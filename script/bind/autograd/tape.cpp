@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/memory_limit.h"
+#include "runtime/core/terminal_text.h"
 #include "runtime/io/filter.h"
 #include "runtime/io/tape_dot.h"
 #include "script/lua/binding_state.h"
@@ -214,7 +215,7 @@ int tape_to_svg(lua_State* L) {
 
 int set_name(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "_set_name");
-  const uint32_t name = intern(check_string(L, 2, "_set_name"));
+  const uint32_t name = intern(terminal_line(check_string(L, 2, "_set_name")));
   if (x.node() && x.node()->is_leaf()) x.node()->name = name;
   return 0;
 }

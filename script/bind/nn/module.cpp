@@ -1,5 +1,6 @@
 // Functions of lunagrad.core that the Lua library's nn and data call. Their names begin with an underscore,
 // because scripts do not call them.
+#include "runtime/core/terminal_text.h"
 #include "runtime/ops.h"
 #include "runtime/tape/other_names.h"
 #include "runtime/tape/replace.h"
@@ -52,7 +53,7 @@ int call_module(lua_State* L) {
 
 // module_label(name) -> the interned id of the name
 int module_label(lua_State* L) {
-  lua_pushinteger(L, intern(check_string(L, 1, "module_label")));
+  lua_pushinteger(L, intern(terminal_line(check_string(L, 1, "module_label"))));
   return 1;
 }
 

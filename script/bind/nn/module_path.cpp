@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/core/context.h"
+#include "runtime/core/terminal_text.h"
 #include "runtime/tape/backward.h"
 #include "runtime/tape/other_names.h"
 #include "script/lua/binding_state.h"
@@ -141,8 +142,8 @@ int module_names(lua_State* L) {
 
 // _note_other_name(name, other): a shared module or parameter has both names
 int note_shared(lua_State* L) {
-  const uint32_t name = intern(check_string(L, 1, "_note_other_name"));
-  note_other_name(name, intern(check_string(L, 2, "_note_other_name")));
+  const uint32_t name = intern(terminal_line(check_string(L, 1, "_note_other_name")));
+  note_other_name(name, intern(terminal_line(check_string(L, 2, "_note_other_name"))));
   return 0;
 }
 

@@ -15,10 +15,16 @@ local function command(words, entry)
   end
   assert(at and at <= 3, ("%s: %s is at place %s, after %s"):format(words, entry, at, ui.texts("palette.entry")[1]))
   for _ = 2, at do real.key("Down") end
-  ui.wait("palette.entry", entry)
-  for _, text in ipairs(ui.texts("palette.entry")) do
-    if text:sub(1, #entry) == entry then assert(text:find(" chosen", 1, true), text) end
+  local function chosen()
+    for _, text in ipairs(ui.texts("palette.entry")) do
+      if text:sub(1, #entry) == entry and text:find(" chosen", 1, true) then return true end
+    end
   end
+  for _ = 1, 100 do
+    if chosen() then return end
+    ui.seconds(0.05)
+  end
+  error(entry .. " is not chosen")
 end
 
 local function run(words, entry)
