@@ -253,8 +253,9 @@ local twice = lg.custom_op{name = "twice",
   backward = function(ctx, g) return g * 2 end}
 local w = lg.ones(3, {requires_grad = true})
 for step in lg.run.steps(6) do
+  local loss = twice(w * step):sum()  -- the pause is before this call
   w.grad = nil
-  twice(w * step):sum():backward()
+  loss:backward()
 end
 print("calls", calls))");
   REQUIRE(recorder.reaches(SessionState::paused));

@@ -64,7 +64,7 @@ for name, weight in net:named_parameters() do
   if weight:dim() > 1 then weights[#weights + 1] = {name = name, value = weight} end
 end
 local chosen = weights[(which - 1) % #weights + 1]
-lg.run.text("chosen", chosen.name)
+lg.run.text("chosen", "net." .. chosen.name)  -- its name on the tape
 lg.no_grad(function()
   if fault == "scaled" then chosen.value:mul_(5) end
   if fault == "zeroed" then chosen.value:zero_() end
