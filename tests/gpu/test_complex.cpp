@@ -14,7 +14,7 @@ using C = std::complex<double>;
 Tensor complex_random(const Shape& shape, uint64_t stream) {
   return complex(random(shape, stream), random(shape, stream + 50));
 }
-Tensor in_double(const Tensor& z) { return to(to(z, cpu_device()), DType::c128); }
+Tensor in_c128(const Tensor& z) { return to(to(z, cpu_device()), DType::c128); }
 
 // Equal NaN and infinities, else equal within a few roundings of the magnitude.
 bool close(double got, double expected, double size, bool signed_zeros) {
@@ -113,7 +113,7 @@ TEST_CASE("complex sums, cumsum and index_add, of sizes that do not divide into 
   const Fallbacks fallbacks;
   for (const Shape& shape : {Shape{1}, Shape{3, 4, 5}, Shape{1, 700, 3}, Shape{300, 70}, Shape{2, 100000},
                              Shape{100000, 2}, Shape{2, 1, 3, 1, 2, 2, 1, 5}, Shape{0, 3}}) {
-    const Tensor z = complex_random(shape, 1), exact = in_double(z);
+    const Tensor z = complex_random(shape, 1), exact = in_c128(z);
     for (int d = 0; d < shape.size(); ++d)
       for (const Arrangement arrangement :
            {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
@@ -130,7 +130,7 @@ TEST_CASE("complex sums, cumsum and index_add, of sizes that do not divide into 
   const Tensor x = complex_random({10, 30}, 5), source = complex_random({70, 30}, 7);
   const Tensor index = to(floor(random({70}, 9, 0, 9.99)), DType::i64);
   CHECK(distance(index_add(to(x, gpu()), 0, to(index, gpu()), arrange(source, Arrangement::transposed)),
-                 index_add(in_double(x), 0, index, in_double(source))) < 1e-6);
+                 index_add(in_c128(x), 0, index, in_c128(source))) < 1e-6);
   CHECK(fallbacks.ops.empty());
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("complex products of odd sizes, transposes and batches") {
   const Fallbacks fallbacks;
   for (const Factors& c : all_factors()) {
     const Tensor a = complex_random(c.a, 1), b = complex_random(c.b, 2);
-    const Tensor exact = matmul(in_double(a), in_double(b));
+    const Tensor exact = matmul(in_c128(a), in_c128(b));
     for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})
       for (const Arrangement right : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})
         CHECK_MESSAGE(
@@ -150,7 +150,7 @@ TEST_CASE("complex products of odd sizes, transposes and batches") {
                bias = complex_random({33}, 5);
   CHECK(distance(
             linear(arrange(x, Arrangement::transposed), arrange(w, Arrangement::transposed), to(bias, gpu())),
-            linear(in_double(x), in_double(w), in_double(bias))) < 3e-6);
+            linear(in_c128(x), in_c128(w), in_c128(bias))) < 3e-6);
   CHECK(fallbacks.ops.empty());
 }
 
