@@ -2,6 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/pages/page.cmake)
 file(MAKE_DIRECTORY ${WORK}/pictures)
 set(ENV{HOME} ${SOURCE})  # paths in the pictures then do not depend on the machine
+set(ENV{XDG_DATA_HOME} ${WORK}/data)
 function(take which)
   expect(${which} 0 "" ${display} ${WORKBENCH} ${ARGN} ${VALIDATION} --size 1280x800
          --drive ${SOURCE}/tests/ui/drives/pictures.lua ${WORK}/pictures ${which})
