@@ -33,7 +33,8 @@ struct Leak {
 const char* leak_name(Leak::What);  // "tapes"
 
 inline constexpr size_t kLeakThreshold = size_t(1) << 20;  // default, in bytes
-inline constexpr int64_t kLeakSteps = 3;  // that a value must outlive, and of which an owner must hold values
+// A leaked value outlives at least so many steps, and its owner holds values of at least so many steps.
+inline constexpr int64_t kLeakSteps = 3;
 
 struct LeakReport {
   std::vector<Leak> leaks;  // largest first

@@ -1,5 +1,5 @@
 #pragma once
-// The charts of a panel in sections, which can be folded to their titles. Pure.
+// The charts of a panel in sections, which can be collapsed to their titles. Pure.
 #include <cstddef>
 #include <set>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace lunagrad {
 
-// The charts [first, end); the section without a name has no title and is never folded.
+// The charts [first, end); the section without a name has no title and is never collapsed.
 struct ChartSection {
   std::string name;
   size_t first = 0, end = 0;
-  bool folded = false;
-  size_t rows(size_t columns) const { return folded ? 0 : (end - first + columns - 1) / columns; }
+  bool collapsed = false;
+  size_t rows(size_t columns) const { return collapsed ? 0 : (end - first + columns - 1) / columns; }
 };
-// `folded`: names of sections.
-std::vector<ChartSection> sections_of(const std::vector<Chart>&, const std::set<std::string>& folded);
+// `collapsed`: names of sections.
+std::vector<ChartSection> sections_of(const std::vector<Chart>&, const std::set<std::string>& collapsed);
 
 }  // namespace lunagrad

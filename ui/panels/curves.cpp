@@ -86,10 +86,10 @@ class CurvesPanel final : public Panel {
                           [this] { next_axis(); },
                           {},
                           title()});
-    bench.commands().add({"Curves: fold or unfold all sections",
+    bench.commands().add({"Curves: collapse or expand all sections",
                           "",
                           "Shows only the titles of the sections, or all of their charts.",
-                          [this] { fold_all(); },
+                          [this] { collapse_all(); },
                           {},
                           title()});
     add_own_command(bench, "Smooth more", "Averages over twice as many steps.",
@@ -311,39 +311,39 @@ class CurvesPanel final : public Panel {
     }
   }
 
-  void fold(const std::string& section) {
-    if (!folded_.erase(section)) folded_.insert(section);
+  void collapse(const std::string& section) {
+    if (!collapsed_.erase(section)) collapsed_.insert(section);
   }
 
-  void fold_all() {
+  void collapse_all() {
     const bool any_open = std::any_of(known_sections_.begin(), known_sections_.end(),
-                                      [&](const std::string& name) { return !folded_.count(name); });
-    folded_ = any_open ? known_sections_ : std::set<std::string>();
+                                      [&](const std::string& name) { return !collapsed_.count(name); });
+    collapsed_ = any_open ? known_sections_ : std::set<std::string>();
   }
 
   void draw_section(Workbench& bench, const ChartSection& section) {
     const std::string charts = counted(int64_t(section.end - section.first), "chart");
-    const std::string label = (section.folded ? "\xe2\x96\xb8 " : "\xe2\x96\xbe ") + section.name;
+    const std::string label = (section.collapsed ? "\xe2\x96\xb8 " : "\xe2\x96\xbe ") + section.name;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (ImGui::Selectable((label + "###section " + section.name).c_str())) fold(section.name);
+    if (ImGui::Selectable((label + "###section " + section.name).c_str())) collapse(section.name);
     bench.description().add_last("curves.section",
-                                 section.name + ", " + charts + (section.folded ? ", folded" : ""));
+                                 section.name + ", " + charts + (section.collapsed ? ", collapsed" : ""));
     ImGui::GetWindowDrawList()->AddText({at.x + ImGui::CalcTextSize(label.c_str()).x + em(0.8f), at.y},
                                         theme().muted, charts.c_str());
-    explain(("Folds or unfolds the charts of metrics that begin with " + section.name + "/.").c_str());
+    explain(("Collapses or expands the charts of metrics that begin with " + section.name + "/.").c_str());
   }
 
   void draw_charts(Workbench& bench, const std::vector<Chart>& charts) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const size_t columns = room.x > em(60) && charts.size() > 1 ? 2 : 1;
-    const std::vector<ChartSection> sections = sections_of(charts, folded_);
+    const std::vector<ChartSection> sections = sections_of(charts, collapsed_);
     size_t rows = 0, titles = 0, last = 0;  // `last`: the end of the charts that are shown
     known_sections_.clear();
     for (const ChartSection& section : sections) {
       rows += section.rows(columns);
       titles += !section.name.empty();
       if (!section.name.empty()) known_sections_.insert(section.name);
-      if (!section.folded) last = section.end;
+      if (!section.collapsed) last = section.end;
     }
     const float spacing = em(0.5f);
     const float above = float(titles) * (ImGui::GetTextLineHeight() + spacing);
@@ -358,7 +358,7 @@ class CurvesPanel final : public Panel {
     rects_.clear();
     for (const ChartSection& section : sections) {
       if (!section.name.empty()) draw_section(bench, section);
-      if (section.folded) continue;
+      if (section.collapsed) continue;
       for (size_t i = section.first; i < section.end; ++i) {
         if ((i - section.first) % columns) ImGui::SameLine();
         draw_chart(bench, charts[i], {width, height}, height >= em(11) || i + columns >= last);
@@ -485,7 +485,7 @@ class CurvesPanel final : public Panel {
     if (wanted.empty()) return tell(bench, "there is no chart \"" + what.chart + '"', path);
     if (path.ends_with(".png")) {
       // The picture is taken a frame later, when the list of formats no longer covers the charts.
-      for (const Chart* chart : wanted) folded_.erase(chart->section);
+      for (const Chart* chart : wanted) collapsed_.erase(chart->section);
       picture_ = path;
       pictured_ = what.chart;
       picture_in_ = 2;
@@ -518,7 +518,7 @@ class CurvesPanel final : public Panel {
     std::vector<SvgChart> all;
     for (const Chart* chart : charts) {
       PlotState& state = states_[chart->title];
-      choose_scale(*chart, y_, state);  // it may be in a folded section
+      choose_scale(*chart, y_, state);  // it may be in a collapsed section
       const std::vector<PlotLine> lines = shown_lines(chart->lines, state);
       all.push_back({chart->title, lines, model_.plot_marks(), y_range(lines, axis_, state)});
     }
@@ -548,7 +548,7 @@ class CurvesPanel final : public Panel {
   PlotAxis axis_;
   std::optional<AxisScale::Kind> y_;         // none: automatic
   std::map<std::string, PlotState> states_;  // by title of the chart
-  std::set<std::string> folded_, known_sections_;
+  std::set<std::string> collapsed_, known_sections_;
   std::vector<ChartSource> sources_;
   std::map<std::string, size_t> indices_;  // colour indices of shown runs: each run keeps its colour
   uint64_t revision_ = 0;

@@ -79,8 +79,8 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
              "measure time and memory, and write a trace for https://ui.perfetto.dev", "FILE");
   add_size_flag(
       command, "--leaks", options.leaks, kLeakThreshold,
-      "at the end, list who keeps graphs alive that outlive their step, and tensors of together at least 1 "
-      "MiB (--leaks=SIZE) of which there are ever more; exit code 9 if there are any");
+      "at the end, list who keeps graphs alive that outlive their step, and growing numbers of tensors, "
+      "from 1 MiB in all (--leaks=SIZE); exit code 9 if there are any");
   add_flag(command, "--kernels", flags.request.kernels,
            "at the end, list the GPU kernels that ran and how often; products with their dtype");
   add_flag(command, "--deterministic", options.deterministic,

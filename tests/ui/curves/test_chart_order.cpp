@@ -94,7 +94,7 @@ TEST_CASE("the loss is first, and charts keep their order while metrics are adde
   CHECK(built(model, empty).empty());
 }
 
-TEST_CASE("sections stand below the charts without a prefix and can be folded") {
+TEST_CASE("sections stand below the charts without a prefix and can be collapsed") {
   RunCurves run;
   for (const char* name : {"grad/a", "speed", "grad/b", "mem/peak", "loss", "grad/c"}) log(run, name, 4);
   ChartModel model;
@@ -103,14 +103,14 @@ TEST_CASE("sections stand below the charts without a prefix and can be folded") 
   const std::vector<ChartSection> sections = sections_of(charts, {"grad", ""});
   REQUIRE(sections.size() == 3);
   CHECK(sections[0].name.empty());
-  CHECK_FALSE(sections[0].folded);
+  CHECK_FALSE(sections[0].collapsed);
   CHECK(sections[0].rows(2) == 1);
   CHECK(sections[1].name == "grad");
-  CHECK(sections[1].folded);
+  CHECK(sections[1].collapsed);
   CHECK(sections[1].first == 2);
   CHECK(sections[1].end == 5);
   CHECK(sections[1].rows(2) == 0);
-  CHECK_FALSE(sections[2].folded);
+  CHECK_FALSE(sections[2].collapsed);
   CHECK(sections_of(charts, {})[1].rows(2) == 2);
   CHECK(sections_of({}, {}).empty());
 }

@@ -1,4 +1,4 @@
--- A user reads the charts of a GAN: its losses are first and share a chart, which became logarithmic by itself, sections fold, a
+-- A user reads the charts of a GAN: its losses are first and share a chart, which got an automatic log scale, sections collapse, a
 -- peak of one step is where it was logged, and no chart shows places beyond a share. Played with charts_script.lua; arg[1] is
 -- a folder for pictures.
 ui.wait("state", "paused")
@@ -44,11 +44,11 @@ ui.frames(2)
 ui.expect("curves.log", "automatic")
 assert(scales("loss"):find("y log", 1, true), scales("loss"))
 
--- A section folds to its title, and unfolds.
+-- A section collapses to its title, and expands again.
 ui.click("curves.section", "grad")
-ui.wait("curves.section", "grad, 2 charts, folded")
+ui.wait("curves.section", "grad, 2 charts, collapsed")
 assert(order() == "loss other_loss accuracy", order())
-ui.picture(arg[1] .. "/charts_folded.png")
+ui.picture(arg[1] .. "/charts_collapsed.png")
 ui.click("curves.section", "grad")
 ui.frames(2)
 assert(order() == "loss other_loss accuracy grad/d grad/g", order())

@@ -1,4 +1,4 @@
--- Logs without training what a GAN logs: two losses, of which one spans decades, a share, and norms with a prefix. For charts.lua.
+-- Logs the metrics of a GAN without training: two losses, the second over several decades, a share, and norms with a prefix. For charts.lua.
 local lg = require "lunagrad"
 for step in lg.run.steps(400) do
   lg.run.log {["grad/d"] = 1 + step % 3, ["grad/g"] = 2, accuracy = 1 - 1 / step}
