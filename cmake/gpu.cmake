@@ -1,6 +1,5 @@
 # The Vulkan backend: a shared library that contains volk and hides its symbols. GLSL is compiled to SPIR-V at build
 # time.
-find_program(GLSLANG glslangValidator REQUIRED)
 find_path(VOLK_INCLUDE volk.c REQUIRED)
 
 set(SHADER_DIR ${CMAKE_BINARY_DIR}/shaders)
@@ -68,36 +67,20 @@ foreach(NAME SPIRV glslang MachineIndependent OSDependent GenericCodeGen OGLComp
   endif()
 endforeach()
 
-set(SHADER_NAMES)
-set(SHADER_HEADERS)
-foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS OPTIMIZER_SHADERS)
-  get_filename_component(NAME ${SHADER} NAME_WE)
-  set(HEADER ${SHADER_DIR}/${NAME}.spv.h)
-  add_custom_command(OUTPUT ${HEADER}
-    COMMAND ${GLSLANG} --quiet -V --target-env vulkan1.2 -I${CMAKE_SOURCE_DIR}/gpu/ops/glsl
-            -I${CMAKE_SOURCE_DIR}/gpu/ops --vn ${NAME}_words -o ${HEADER} ${SHADER}
-    DEPENDS ${SHADER} ${SHADER_INCLUDES} COMMENT "Compiling shader ${NAME}" VERBATIM)
-  list(APPEND SHADER_NAMES ${NAME})
-  list(APPEND SHADER_HEADERS ${HEADER})
-endforeach()
-list(SORT SHADER_NAMES)
-
-# The table of all shader modules, by name.
-set(TABLE "#include <cstdint>\n#include \"gpu/vulkan/pipeline.h\"\n#include \"shaders/constants.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
-foreach(NAME IN LISTS SHADER_NAMES)
-  string(APPEND TABLE "#include \"shaders/${NAME}.spv.h\"\n")
-endforeach()
-string(APPEND TABLE "constexpr ShaderCode kShaders[] = {\n")
-foreach(NAME IN LISTS SHADER_NAMES)
-  string(APPEND TABLE "    {\"${NAME}\", ${NAME}_words, shaders::constant_ids(\"${NAME}\")},\n")
-endforeach()
-string(APPEND TABLE "};\n}  // namespace\n\n"
-       "std::span<const ShaderCode> all_shaders() { return kShaders; }\n\n}  // namespace lunagrad::gpu\n")
-file(CONFIGURE OUTPUT ${SHADER_DIR}/table.cpp CONTENT "${TABLE}" @ONLY)
-set_source_files_properties(${SHADER_DIR}/table.cpp PROPERTIES OBJECT_DEPENDS "${SHADER_HEADERS};${CONSTANTS}")
+# All shaders as one source, which also has the table of the modules by name.
+add_executable(compile-shaders ${CMAKE_SOURCE_DIR}/gpu/generate/compile_shaders.cpp)
+target_include_directories(compile-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${GLSLANG_INCLUDE})
+target_link_libraries(compile-shaders PRIVATE ${GLSLANG_LIBRARIES} Threads::Threads)
+set(SHADER_TABLE ${SHADER_DIR}/table.cpp)
+add_custom_command(OUTPUT ${SHADER_TABLE}
+  COMMAND compile-shaders ${SHADER_TABLE} 2 ${CMAKE_SOURCE_DIR}/gpu/ops/glsl ${CMAKE_SOURCE_DIR}/gpu/ops
+          ${SHADERS} ${ELEMENTWISE_SHADERS} ${OPTIMIZER_SHADERS}
+  DEPENDS compile-shaders ${SHADERS} ${ELEMENTWISE_SHADERS} ${OPTIMIZER_SHADERS} ${SHADER_INCLUDES}
+  COMMENT "Compiling the shaders" VERBATIM)
 
 # An object library of its own, so that shaders and engine compile in parallel.
-add_library(lunagrad-shaders OBJECT ${SHADER_DIR}/table.cpp)
+add_library(lunagrad-shaders OBJECT ${SHADER_TABLE})
+add_dependencies(lunagrad-shaders shader-constants)
 target_include_directories(lunagrad-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${VOLK_INCLUDE})
 target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
 

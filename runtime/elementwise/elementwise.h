@@ -4,26 +4,13 @@
 // hidden op of its own (`_tanh_grad`, `_mul_grad_a`). Its operands are g, the operands of the row and y;
 // operands that it does not read are undefined. Constant data and pure functions, any thread.
 #include "runtime/core/op.h"
+#include "runtime/elementwise/row_list.h"
 
 namespace lunagrad {
 
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) name,
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) name,
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) name,
-enum class Row : int {
-#include "runtime/elementwise/elementwise.def"
-};
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) +1
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) +1
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) +1
-inline constexpr int kRowCount = 0
-#include "runtime/elementwise/elementwise.def"
-    ;
-
 inline constexpr int kMaxRowParams = 3;
 
-enum class RowTypes : uint8_t { kfloat, knumber, kany, kinteger };  // the types column
-enum class GradientForm : uint8_t { none, passes_g, expression };   // K(0), g itself, or another expression
+enum class GradientForm : uint8_t { none, passes_g, expression };  // K(0), g itself, or another expression
 
 struct RowTraits {
   const char* name;
@@ -35,21 +22,6 @@ struct RowTraits {
   std::array<Reads, 3> reads{};  // for each gradient: a bit for each operand that it reads, and a bit for y
 };
 const RowTraits& row_traits(int row);
-
-// The facts column as bits, see elementwise.def.
-namespace row_facts {
-enum : unsigned { plain = 0, complex = 1, real_valued = 2, upcast = 4 };
-#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) facts,
-#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) facts,
-#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) facts,
-inline constexpr unsigned kOfRow[] = {
-#include "runtime/elementwise/elementwise.def"
-};
-}  // namespace row_facts
-
-constexpr bool has_fact(Row row, unsigned fact) { return row_facts::kOfRow[int(row)] & fact; }
-constexpr bool takes_complex(Row row) { return has_fact(row, row_facts::complex); }
-constexpr bool is_real_valued(Row row) { return has_fact(row, row_facts::real_valued); }
 
 // A row's value (gradient -1) or one of its gradients.
 struct ElementwiseUse {

@@ -12,6 +12,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/optimizer/rules.h"
 
 namespace lunagrad {
 namespace {

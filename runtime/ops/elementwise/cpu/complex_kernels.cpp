@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "runtime/ops/elementwise/cpu/complex_kernels.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target
-#include "runtime/elementwise/elementwise.h"
+#include "runtime/elementwise/row_list.h"
 #include "runtime/ops/elementwise/cpu/complex.h"
 
 HWY_BEFORE_NAMESPACE();

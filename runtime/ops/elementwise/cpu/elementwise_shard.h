@@ -13,7 +13,7 @@
 // after foreach_target
 #include "hwy/cache_control.h"
 #include "runtime/cpu/vector.h"
-#include "runtime/elementwise/elementwise.h"
+#include "runtime/elementwise/row_list.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {

@@ -1,7 +1,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/elementwise/elementwise.h"
+#include "runtime/elementwise/row_list.h"
 #include "runtime/ops/elementwise/cpu/elementwise_kernels.h"
 #include "runtime/ops/elementwise/cpu/integer.h"
 

@@ -3,7 +3,7 @@
 // each SIMD target. Pure loops: they neither allocate nor throw, and any thread may run them.
 #include <cstdint>
 
-#include "runtime/optimizer/rules.h"
+#include "runtime/optimizer/rule_list.h"
 
 namespace lunagrad {
 

@@ -1,4 +1,4 @@
-// The reductions of reduce.h, compiled once per SIMD target. Floats are summed in f64: a sum of 2^24 equal
+// The loops of reduce_kernels.h, compiled once per SIMD target. Floats are summed in f64: a sum of 2^24 equal
 // f32 values is exact. The order of the additions differs between targets; its effect is below the rounding
 // of the f32 result.
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
-#include "runtime/ops/reductions/cpu/reduce.h"
+#include "runtime/ops/reductions/cpu/reduce_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
