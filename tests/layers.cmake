@@ -95,15 +95,17 @@ foreach(source ${sources})
   endif()
 endforeach()
 
-# No cycles of includes between files, inside a room too. A unit is a header and the source of the same name. Units that need
-# no other are removed until none are left; the units that remain then have a cycle.
+# No cycles of includes between files, inside a room too. A unit is a header and the source of the same name; a list of rows
+# (.def) is a unit of its own. Units that need no other are removed until none are left; the units that remain then have a
+# cycle.
 set(units)
 foreach(source ${sources})
-  string(REGEX REPLACE "\\.[a-z]+$" "" unit ${source})
+  string(REGEX REPLACE "\\.(h|cpp)$" "" unit ${source})
   list(APPEND units ${unit})
   file(STRINGS ${SOURCE}/${source} lines REGEX "^ *# *include \"(runtime|gpu|script|ui)/")
   foreach(line ${lines})
-    string(REGEX REPLACE ".*\"(.*)\\.[a-z]+\".*" "\\1" included "${line}")
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" included "${line}")
+    string(REGEX REPLACE "\\.(h|cpp)$" "" included "${included}")
     if(NOT included STREQUAL unit)
       list(APPEND needs_of_${unit} ${included})
     endif()
