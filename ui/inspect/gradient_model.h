@@ -61,6 +61,7 @@ class GradientModel {
   void keep_earlier(StepStatisticsPtr);
 
   std::deque<StepStatisticsPtr> steps_;
+  size_t bytes_ = 0;  // of steps_
   std::vector<StepStatisticsPtr> earlier_;
   Alarms alarms_;
 };
