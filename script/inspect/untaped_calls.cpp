@@ -10,7 +10,7 @@ namespace lunagrad {
 namespace {
 
 // A step that makes more such calls, as an evaluation does, keeps the latest.
-constexpr size_t kMost = 2048;
+constexpr size_t kMostNotes = 2048;
 
 KeptOperand operand_of(const Tensor& x) {
   KeptOperand operand;
@@ -49,7 +49,7 @@ const Node* UntapedCalls::note_leaf(const Tensor& x) {
 }
 
 void UntapedCalls::read(const Tensor& x) {
-  if (notes_.size() >= kMost) forget_half();
+  if (notes_.size() >= kMostNotes) forget_half();
   note_leaf(x);
 }
 
@@ -60,7 +60,7 @@ void UntapedCalls::ran(const Call& call) {
   if (std::none_of(call.in.begin(), call.in.end(), follows)) return;
   // A step of an optimizer changes parameters, and no value follows from it.
   if (call.op->writes_inputs || call.out.empty() || leaf_of(call.out[0])) return;
-  if (notes_.size() + call.in.size() + 1 > kMost) forget_half();
+  if (notes_.size() + call.in.size() + 1 > kMostNotes) forget_half();
   const Context& ctx = context();
   KeptNode note;
   note.op = call.op;
@@ -111,28 +111,22 @@ std::vector<NodeInfo> UntapedCalls::leading_to(const KeptPass& pass) const {
       if (operand.maker == 0 && operand.layout) wanted.insert(maker_of(operand.tensor, node.id));
   wanted.erase(0);
   if (wanted.empty()) return led;
-  KeptPass chosen;  // the notes that lead to the pass, as a pass of their own
+  std::vector<const KeptNode*> chosen;
+  std::unordered_map<uint64_t, uint32_t> leaf_names;
   for (auto note = notes_.rbegin(); note != notes_.rend(); ++note) {
     if (!wanted.contains(note->id) || pass.find(note->id) >= 0) continue;
     for (const KeptOperand& operand : note->in)
       if (operand.maker != 0) wanted.insert(operand.maker);
-    KeptNode copy;
-    copy.id = note->id;
-    copy.op = note->op;
-    copy.device = note->device;
-    copy.line = note->line;
-    copy.module = note->module;
-    copy.name = note->name;
-    copy.has_params = note->has_params;
-    copy.params = note->params;
-    copy.in = note->in;
-    copy.out = note->out;
-    chosen.nodes.push_back(std::move(copy));
+    if (!note->op) leaf_names[note->id] = note->name;
+    chosen.push_back(&*note);
   }
-  std::sort(chosen.nodes.begin(), chosen.nodes.end(),
-            [](const KeptNode& a, const KeptNode& b) { return a.id > b.id; });
-  for (size_t i = 0; i < chosen.nodes.size(); ++i) {
-    led.push_back(describe(chosen, i));
+  std::sort(chosen.begin(), chosen.end(), [](const KeptNode* a, const KeptNode* b) { return a->id > b->id; });
+  const auto leaf_name = [&](uint64_t id) {
+    const auto found = leaf_names.find(id);
+    return found == leaf_names.end() ? 0 : found->second;
+  };
+  for (const KeptNode* const note : chosen) {
+    led.push_back(describe(*note, leaf_name));
     led.back().no_gradient = true;
   }
   return led;

@@ -27,9 +27,9 @@ class UntapedCalls {
  private:
   const Node* note_leaf(const Tensor&);  // null: it is no parameter
   void forget_half();
-  std::deque<KeptNode> notes_;  // by id: calls, and leaves before their first reader
-  std::unordered_map<uint64_t, std::vector<uint64_t>>
-      by_tensor_;  // tensor -> notes that made it, oldest first
+  std::deque<KeptNode> notes_;  // calls in their order, each leaf before its first reader
+  // By the tensor that they made, oldest first.
+  std::unordered_map<uint64_t, std::vector<uint64_t>> by_tensor_;
 };
 
 }  // namespace lunagrad
