@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/core/op_name.h"
 #include "runtime/ops.h"
 #include "runtime/tape/origin.h"
 #include "script/inspect/without_listeners.h"
@@ -24,8 +25,6 @@ std::string at(SourceLine line) {
   const std::string place = to_string(line);
   return place.empty() ? "" : " at " + place.substr(place.find_last_of('/') + 1);
 }
-
-std::string plain_label(const char* label) { return *label == '_' ? label + 1 : label; }
 
 std::string name_of(const Node& leaf) {
   const std::string& name = interned(leaf.name);
@@ -119,11 +118,11 @@ void FiniteSentry::judge_root(const Tensor& root) {
   found.explanation = origin->explanation;
   switch (origin->kind) {
     case Origin::Kind::op:
-      found.what = plain_label(node.label()) + at(node.line);
+      found.what = public_op_name(node.label()) + at(node.line);
       found.since = found.step;
       break;
     case Origin::Kind::input:
-      found.what = text("operand ", origin->operand + 1, " of ", plain_label(node.label()), at(node.line),
+      found.what = text("operand ", origin->operand + 1, " of ", public_op_name(node.label()), at(node.line),
                         ", which no recorded op made: the data");
       found.since = found.step;
       break;
@@ -250,7 +249,7 @@ void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gra
     });
     if (!uses) continue;
     if (users.empty()) bad.place = place_of(user->line);
-    users += (users.empty() ? "" : " or ") + plain_label(user->label()) + at(user->line);
+    users += (users.empty() ? "" : " or ") + public_op_name(user->label()) + at(user->line);
   }
   bad.what = users.empty() ? "the gradient that backward starts from" : "backward of " + users;
   bad_gradient_ = std::move(bad);

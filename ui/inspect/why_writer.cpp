@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 
 namespace lunagrad {
 
@@ -35,7 +36,7 @@ std::string WhyWriter::parameter_name(int node) const {
 std::string WhyWriter::words(int node) const {
   const NodeInfo& at = tape_[node];
   if (at.op == "leaf") return parameter_name(node);
-  std::string op = at.op.substr(at.op.starts_with('_'));
+  std::string op = public_op_name(at.op);
   if (const std::string active = activation_of(at); !active.empty()) op += " with its " + active;
   return op + (at.module.empty() ? "" : " of " + at.module) + why_at(at.place);
 }
