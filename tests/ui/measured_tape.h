@@ -106,6 +106,13 @@ class MeasuredTape {
       }
     return tape;
   }
+  // The answer about a node, from the figures of this tape alone.
+  WhyTrail why_node(uint64_t id) const {
+    const TapeSnapshot tape = snapshot();
+    WhyFacts facts;
+    facts.tape = &tape;
+    return why(facts, {.node = id});
+  }
 
  private:
   struct Figures {

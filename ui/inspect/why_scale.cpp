@@ -203,8 +203,7 @@ void WhyWriter::loss() {
                                              : "the steps are not too small."));
   update_at(*fastest, facts_.steps.back()->step);
   say("Labels and data need no gradient, so whether they are constant is not on the tape: the Data panel "
-      "shows "
-      "the latest batch.");
+      "shows the latest batch.");
 }
 
 }  // namespace lunagrad

@@ -19,7 +19,6 @@ class WhyWriter {
 
   const WhyTape& tape() const { return tape_; }
   std::vector<WhyLink> take() { return std::move(links_); }
-  bool wrote_nothing() const { return links_.empty(); }
 
   void about_node(int node);
   void about_parameter(const std::string& name);

@@ -43,8 +43,7 @@ void OwnersView::draw_tools(Workbench& bench) {
   bench.description().add_last("profiler.watch_owners", owners.watching() ? "on" : "off");
   explain(
       "Walks at the ends of steps: of the first twelve, for a second at most, then of as many as take a "
-      "fifth "
-      "of the time. Tells leaks from buffers, and since when an owner grows.");
+      "fifth of the time. Tells leaks from buffers, and since when an owner grows.");
   std::string words;
   if (const auto report = owners.report()) {
     words = "after step " + std::to_string(report->step) + ", a walk of " +
