@@ -188,11 +188,7 @@ void FiniteSentry::read_device_roots() {
     found.step = roots[i].step;
     found.since = std::min(good_ + 1, found.step);
     found.place = roots[i].place;
-    found.what =
-        "the loss" + (found.place.line > 0
-                          ? " at " + found.place.file.substr(found.place.file.find_last_of('/') + 1) + ":" +
-                                std::to_string(found.place.line)
-                          : std::string());
+    found.what = "the loss" + (found.place.line > 0 ? " at " + file_and_line(found.place) : std::string());
     return report(std::move(found));
   }
 }
@@ -322,9 +318,7 @@ void FiniteSentry::logged(const std::string& name, double value, int64_t step, c
   found.since = step > 0 ? std::min(good_ + 1, step) : 0;
   found.place = place;
   found.what = name + " as logged";
-  if (place.line > 0)
-    found.what +=
-        " at " + place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+  if (place.line > 0) found.what += " at " + file_and_line(place);
   report(std::move(found));
 }
 

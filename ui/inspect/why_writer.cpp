@@ -12,13 +12,8 @@ std::string why_figure(double value) { return number_figure(value, 3); }
 
 std::string why_range(const Summary& s) { return "from " + why_figure(s.min) + " to " + why_figure(s.max); }
 
-std::string why_place(const SourcePlace& place) {
-  if (place.line < 1) return {};
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
-}
-
 std::string why_at(const SourcePlace& place) {
-  const std::string words = why_place(place);
+  const std::string words = file_and_line(place);
   return words.empty() ? words : " at " + words;
 }
 
