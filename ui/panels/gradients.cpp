@@ -133,9 +133,7 @@ class GradientsPanel final : public Panel {
     const TapeSnapshot* const tape = bench.tape().tape();
     if (!tape) return;
     int found = bench.tape().find_node(node);
-    // An op is a new node in each step: finds the node at the same place.
-    for (size_t i = 0; i < tape->nodes.size() && found < 0 && !op.empty(); ++i)
-      if (tape->nodes[i].op == op && tape->nodes[i].place == place) found = int(i);
+    if (found < 0 && !op.empty()) found = node_at(*tape, op, place);
     if (found >= 0) bench.tape_actions().select(found);
   }
 
