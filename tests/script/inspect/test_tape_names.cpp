@@ -71,9 +71,7 @@ TEST_CASE("two networks of one class have the names of their variables, and chan
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.run(kGan);
-  REQUIRE(recorder.printed("step 2\n"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("step 2\n"));
   const auto tape = recorder.session.tape();
   REQUIRE(tape);
   std::set<std::string> modules, leaves;
@@ -175,9 +173,7 @@ for step in lg.run.steps() do
   print("step " .. step)
 end
 )");
-  REQUIRE(recorder.printed("step 2\n"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("step 2\n"));
   for (int i = 0; i < 2; ++i) {
     recorder.session.step();
     REQUIRE(recorder.pauses_again());
@@ -189,9 +185,7 @@ end
   REQUIRE(frozen);
   REQUIRE(weight);
   const auto look = [&](const TensorPlace& place) {
-    std::promise<SliceView> done;
-    recorder.session.inspect(place, {}, {}, [&](SliceView view) { done.set_value(std::move(view)); });
-    return done.get_future().get();
+    return ask<SliceView>([&](auto done) { recorder.session.inspect(place, {}, {}, done); });
   };
   CHECK(look({tape->step, frozen->id}).cells.size() == 18);
   CHECK(look({tape->step, weight->id}).cells.size() == 24);
