@@ -192,6 +192,36 @@ end
   CHECK(look({tape->step, frozen->id, false, 0, Which::gradient}).reason == "no gradient goes through it");
 }
 
+TEST_CASE("a shared module has the path of each of its calls, with its other names beside it") {
+  const auto tape = tape_of(R"(
+local lg = require "lunagrad"
+local nn = lg.nn
+local Twice = nn.class "Twice"
+function Twice:init()
+  self.first = nn.Linear(2, 2)
+  self.second = self.first
+end
+function Twice:forward(x)
+  local one = self.first(x):tanh()
+  local two = self.second(one)
+  return two
+end
+local twice = Twice()
+for step in lg.run.steps(3) do twice(lg.randn(3, 2)):square():mean():backward() end
+)");
+  const NodeInfo* const first = find(*tape, "linear", "twice.first");
+  const NodeInfo* const second = find(*tape, "linear", "twice.second");
+  const NodeInfo* const weight = find_leaf(*tape, "twice.first.weight");
+  REQUIRE(first);
+  REQUIRE(second);
+  REQUIRE(weight);
+  using Names = std::vector<std::string>;
+  CHECK(first->also == Names{"twice.second"});
+  CHECK(second->also == Names{"twice.first"});
+  CHECK(weight->also == Names{"twice.second.weight"});
+  CHECK(find(*tape, "tanh", "twice")->also.empty());
+}
+
 TEST_CASE("calls that compute gradients of gradients know the op that they differentiate") {
   const auto tape = tape_of(R"(
 local lg = require "lunagrad"
