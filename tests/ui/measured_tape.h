@@ -129,6 +129,14 @@ class MeasuredTape {
   std::vector<Figures> figures_;
 };
 
+inline Alarm alarm_about(AlarmKind kind, const std::string& subject, uint64_t node = 0) {
+  Alarm alarm{};
+  alarm.kind = kind;
+  alarm.subject = subject;
+  alarm.node = node;
+  return alarm;
+}
+
 inline std::string all_of(const WhyTrail& trail) {
   std::string text;
   for (const WhyLink& link : trail.links) text += link.sentence + "\n";

@@ -69,9 +69,7 @@ TEST_CASE("an alarm of a dead relu begins at the relu, in tapes of later steps t
   facts.tape = &net.tape;
   const Summary now = between(-22, -19);
   facts.steps = {sampled(1, net.parameters(now, now.norm, between(0, 2)))};
-  Alarm alarm{};
-  alarm.kind = AlarmKind::dead;
-  alarm.subject = "relu at train.lua:12";
+  Alarm alarm = alarm_about(AlarmKind::dead, "relu at train.lua:12");
   alarm.op = "relu";
   alarm.place = {"train.lua", 12};
   alarm.node = 987654;  // of another step
@@ -310,10 +308,7 @@ TEST_CASE("an alarm that does not hold in the shown step is not explained by it"
   const TapeSnapshot tape = made.snapshot();
   WhyFacts facts;
   facts.tape = &tape;
-  Alarm alarm{};
-  alarm.kind = AlarmKind::dead;
-  alarm.subject = "w";
-  alarm.node = w;
+  const Alarm alarm = alarm_about(AlarmKind::dead, "w", w);
   expect_in_order(why(facts, {.alarm = alarm}), {"In the shown step the gradient of w is not 0"});
 }
 

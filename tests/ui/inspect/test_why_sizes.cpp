@@ -101,10 +101,7 @@ TEST_CASE("vanishing and exploding: the ops that change the gradient most") {
   const TapeSnapshot tape = made.snapshot();
   WhyFacts facts;
   facts.tape = &tape;
-  Alarm alarm{};
-  alarm.kind = AlarmKind::vanishing;
-  alarm.subject = "w";
-  alarm.node = w;
+  Alarm alarm = alarm_about(AlarmKind::vanishing, "w", w);
   const WhyTrail small = why(facts, {.alarm = alarm});
   expect_in_order(small,
                   {"The gradient of w is small", "6 ops sigmoid", "factor of 1e+06", "mul at train.lua:30"});
@@ -166,9 +163,7 @@ TEST_CASE("steps that are too large name the optimizer's line and the factor to 
   WhyFacts facts;
   facts.steps = {sampled(1, {measured("w", 1, kHealthy, kHealthy, 0.01)}),
                  sampled(2, {measured("w", 1, kHealthy, kHealthy, 8)})};
-  Alarm alarm{};
-  alarm.kind = AlarmKind::large_steps;
-  alarm.subject = "w";
+  const Alarm alarm = alarm_about(AlarmKind::large_steps, "w");
   expect_in_order(
       why(facts, {.alarm = alarm}),
       {"moved w by 1 of its size", "update of step 2 at model.lua:14", "times its gradient", "since step 2"});
