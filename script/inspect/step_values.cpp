@@ -361,7 +361,7 @@ void StepValues::retire() {
   beyond_gradients_.clear();
   for (const auto& pass : passes_)
     for (KeptNode& node : pass->nodes) node.leaf = {};  // otherwise a parameter would outlive its model
-  untaped_.retire();
+  untaped_.retire(passes_);
   if (borrowed_.empty()) return;
   std::erase_if(values_,
                 [&](const auto& entry) { return borrowed_.contains(&entry.second.tensor.storage()); });
