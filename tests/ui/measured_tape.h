@@ -156,6 +156,18 @@ inline void expect_in_order(const WhyTrail& trail, std::initializer_list<const c
   }
 }
 
+// There is an answer, in whole sentences.
+inline void expect_sentences(const WhyTrail& trail) {
+  REQUIRE_FALSE(trail.links.empty());
+  for (const WhyLink& link : trail.links) {
+    CAPTURE(link.sentence);
+    CHECK(link.sentence.size() > 8);
+    CHECK(link.sentence.ends_with('.'));
+    for (const char* const gap : {"  ", ": .", ": ,", " ."})
+      CHECK(link.sentence.find(gap) == std::string::npos);
+  }
+}
+
 // The first link that has these words.
 inline const WhyLink& link_with(const WhyTrail& trail, const std::string& words) {
   for (const WhyLink& link : trail.links)

@@ -119,6 +119,7 @@ void WhyWriter::about_parameter(const std::string& name) {
 void WhyWriter::about_alarm(const Alarm& alarm) {
   int node = tape_.find(alarm.node);
   if (node < 0 && !alarm.op.empty()) node = tape_.find_op(alarm.op, alarm.place);
+  const std::string fact = alarm.fact.empty() ? "" : ": " + alarm.fact;
   switch (alarm.kind) {
     case AlarmKind::nan:
       if (alarm.found) return found_not_finite();
@@ -126,7 +127,7 @@ void WhyWriter::about_alarm(const Alarm& alarm) {
     case AlarmKind::growing:
       say_at(alarm.place, alarm.since,
              "Variable '" + alarm.subject + "' keeps the graphs of earlier steps since step " +
-                 std::to_string(alarm.since) + why_at(alarm.place) + ": " + alarm.fact + ".");
+                 std::to_string(alarm.since) + why_at(alarm.place) + fact + ".");
       return say(
           "A number of the graph was added or stored with its history. loss:item() or loss:detach() "
           "has the number alone. Owners in the Profiler names everything that is held.");
@@ -146,7 +147,7 @@ void WhyWriter::about_alarm(const Alarm& alarm) {
       return unreached_parameter(alarm.subject);
   }
   say_at(alarm.place, alarm.since,
-         alarm.subject + ": " + alarm.fact + ", since step " + std::to_string(alarm.since) +
+         alarm.subject + fact + ", since step " + std::to_string(alarm.since) +
              ". It is not on the shown tape, so its path to the loss is not known.");
 }
 
