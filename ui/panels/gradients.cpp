@@ -2,7 +2,6 @@
 // and the size of the weight updates.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "runtime/core/figures.h"
