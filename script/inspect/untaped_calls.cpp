@@ -10,7 +10,7 @@ namespace lunagrad {
 namespace {
 
 // A step that makes more such calls, as an evaluation does, keeps the latest.
-constexpr size_t kMostNotes = 2048;
+constexpr size_t kMost = 2048;
 
 KeptOperand operand_of(const Tensor& x) {
   KeptOperand operand;
@@ -49,7 +49,7 @@ const Node* UntapedCalls::note_leaf(const Tensor& x) {
 }
 
 void UntapedCalls::read(const Tensor& x) {
-  if (notes_.size() >= kMostNotes) forget_half();
+  if (notes_.size() >= kMost) forget_half();
   note_leaf(x);
 }
 
@@ -60,7 +60,7 @@ void UntapedCalls::ran(const Call& call) {
   if (std::none_of(call.in.begin(), call.in.end(), follows)) return;
   // A step of an optimizer changes parameters, and no value follows from it.
   if (call.op->writes_inputs || call.out.empty() || leaf_of(call.out[0])) return;
-  if (notes_.size() + call.in.size() + 1 > kMostNotes) forget_half();
+  if (notes_.size() + call.in.size() + 1 > kMost) forget_half();
   const Context& ctx = context();
   KeptNode note;
   note.op = call.op;
