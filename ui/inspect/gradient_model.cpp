@@ -33,7 +33,7 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     while (!earlier.empty() && earlier.back()->step >= step->step) earlier.pop_back();
     clear();
     earlier_ = std::move(earlier);
-    for (const StepStatisticsPtr& earlier : kept) add(earlier);
+    for (const StepStatisticsPtr& before : kept) add(before);
   }
   number_ = step->number;
   steps_.push_back(step);

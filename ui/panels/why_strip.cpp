@@ -11,10 +11,6 @@ namespace {
 
 constexpr const char* kWhy = "Why?";
 
-std::string file_and_line(const SourcePlace& place) {
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
-}
-
 void follow(Workbench& bench, size_t index) {
   const WhyLink link = bench.why().trail()->links[index];
   if (const int node = bench.why().node_of(index); node >= 0) {
@@ -40,7 +36,7 @@ void WhyStrip::draw_link(Workbench& bench, size_t index, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float indent = em(1.6f), gap = em(0.4f), padding = 2 * ImGui::GetStyle().FramePadding.x;
   // The line and the step get buttons of their own where the sentence leads somewhere else.
-  const std::string line = link.place.line > 0 ? file_and_line(link.place) : "";
+  const std::string line = file_and_line(link.place);
   const std::string step = link.step >= 0 ? "step " + std::to_string(link.step) : "";
   float buttons = 0;
   for (const std::string& label : {line, step})

@@ -325,12 +325,10 @@ double Journal::steps_per_second() const {
 }
 
 std::string Journal::error_message(const SourcePlace& place) const {
-  const auto at_place = [&](const ConsoleLine& line) {
-    return line.kind == ConsoleLine::Kind::error && line.place.line == place.line;
-  };
-  for (size_t i = lines().size(); i-- > 0;)
-    if (at_place(lines()[i]) && (i == 0 || !at_place(lines()[i - 1]))) return lines()[i].text;
-  return {};
+  const auto found = std::find_if(lines_.rbegin(), lines_.rend(), [&](const ConsoleLine& line) {
+    return line.kind == ConsoleLine::Kind::error && line.part == 0 && line.place == place;
+  });
+  return found == lines_.rend() ? std::string() : found->text;
 }
 
 const ConsoleLine* Journal::last_error() const {

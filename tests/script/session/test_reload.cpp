@@ -295,9 +295,7 @@ TEST_CASE(
         while step == 2 and not leave do end
       end)";
     recorder.run(script);
-    REQUIRE(recorder.printed("here"));
-    recorder.session.pause();
-    REQUIRE(recorder.reaches(SessionState::paused));
+    REQUIRE(recorder.pauses_after("here"));
     if (at_end) {
       recorder.session.step();
       CHECK(recorder.eval("leave = true"));

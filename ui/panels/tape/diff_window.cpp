@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <initializer_list>
 #include <string_view>
 
 #include "runtime/core/figures.h"
@@ -29,12 +28,6 @@ ImU32 color_of(const TapeFinding& finding) {
     default:
       return theme().text;
   }
-}
-
-float widest(std::initializer_list<const char*> words) {
-  float width = 0;
-  for (const char* const word : words) width = std::max(width, ImGui::CalcTextSize(word).x);
-  return width;
 }
 
 // The text, or as much of its end as fits, behind "…": the end of a name says most.
