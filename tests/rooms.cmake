@@ -261,6 +261,8 @@ room(ui "The header of the panels for a host."
      runtime/core script ui/window ui/workbench)
 room(ui/panels/runs "Parts of the runs panel."
      script/report script/run ui/runs ui/widgets ui/window ui/workbench)
+room(ui/panels/editor "Parts of the editor panel."
+     script/run ui/base ui/editor ui/text ui/window ui/workbench)
 room(ui/panels/time "Parts of the timeline panel."
      runtime/core ui/base ui/runs ui/window ui/workbench)
 room(ui/curves "Plots of curves."
@@ -271,7 +273,7 @@ room(ui/panels/tape "Parts of the tape panel."
      runtime/core runtime/io script/view ui/base ui/graph ui/inspect ui/runs ui/tape ui/window ui/workbench)
 room(ui/panels "One file per panel."
      runtime/core runtime/io script/lua script/meta script/parts script/run ui/base ui/curves ui/editor ui/inspect
-     ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
+     ui/panels/editor ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
      ui/workbench)
 room(ui/app "The program: windows, arguments, frames."
      runtime/core runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window ui/workbench)

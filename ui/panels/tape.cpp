@@ -559,7 +559,7 @@ class TapePanel final : public Panel {
                                                    : "The run ended with an error here.");
       if (node.place.line > 0) {
         ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
-        const std::string& line = bench.texts().source_line(node.place);
+        const std::string line = bench.step_texts().line_of_tape(node.place);
         if (!line.empty()) {
           ImGui::PushFont(fonts().mono);
           text_in(theme().accent, "%s", line.c_str());

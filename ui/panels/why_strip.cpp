@@ -11,13 +11,18 @@ namespace {
 
 constexpr const char* kWhy = "Why?";
 
+// The step that ran the link's line.
+int64_t step_of(Workbench& bench, const WhyLink& link) {
+  return link.step > 0 ? link.step : bench.why().trail()->step;
+}
+
 void follow(Workbench& bench, size_t index) {
   const WhyLink link = bench.why().trail()->links[index];
   if (const int node = bench.why().node_of(index); node >= 0) {
     bench.tape_actions().select(node);
     bench.shell().raise_panel("Inspector", "Tape");
   } else if (link.place.line > 0) {
-    bench.texts().go_to(link.place);
+    bench.texts().go_to(link.place, step_of(bench, link));
   } else if (link.step >= 0) {
     bench.shown().go_to(link.step);
   }
@@ -64,7 +69,7 @@ void WhyStrip::draw_link(Workbench& bench, size_t index, float width) {
     return pressed;
   };
   if (!line.empty() && button(line, "why.line", "Opens the line in the editor."))
-    bench.texts().go_to(link.place);
+    bench.texts().go_to(link.place, step_of(bench, link));
   if (!step.empty() && button(step, "why.step", "Shows this step in all panels."))
     bench.shown().go_to(link.step);
   ImGui::SetCursorScreenPos({at.x, at.y + height});

@@ -1,6 +1,7 @@
 #include "ui/runs/journal.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/base/utf8.h"
 
@@ -71,6 +72,7 @@ void Journal::begin() {
   params_.clear();
   drags_.clear();
   media_.clear();
+  former_texts_ = std::exchange(texts_, TextHistory());
   step_ = total_ = 0;
   time_ = 0;
   time_at_ = Clock::now();
@@ -193,6 +195,7 @@ void Journal::apply(const Event& event) {
       for (const auto& [name, value] : event.metrics)
         curves_.metric(name, smoothing_).append(event.step, event.time, value);
       if (event.kind == Event::Kind::step) {
+        texts_.reach(event.step);
         recent_.emplace_back(event.time, event.step);
         while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
       }
@@ -209,6 +212,9 @@ void Journal::apply(const Event& event) {
     case Event::Kind::histogram:
     case Event::Kind::text:
       if (!stale) media_.add(event);
+      break;
+    case Event::Kind::source:
+      if (!stale) texts_.load(event.place.file, event.step, event.text);
       break;
     case Event::Kind::ended:
       outcome_ = event.outcome;

@@ -47,7 +47,7 @@ void go_to_finding(Workbench& bench, const TapeDiff& diff, const TapeFinding& fi
   if (const int node = id < 0 ? -1 : bench.tape().find_node(uint64_t(id)); node >= 0)
     bench.tape_actions().select(node);
   else if (const SourcePlace place = place_of(diff, finding); place.line > 0)
-    bench.texts().go_to(place);
+    bench.texts().go_to(place, bench.tape_comparing().other_step());
 }
 
 void draw_findings(Workbench& bench, const TapeDiff& diff) {
