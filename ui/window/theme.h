@@ -37,6 +37,9 @@ struct Fonts {
 };
 // The text, or as much of its beginning as fits, with "…".
 std::string fitting_text(std::string_view text, const Fonts::Label&, float width);
+// A name, or its beginning and its end with "…" between them: names in a row differ at their ends, as in
+// "blocks.12". From the last dot on, the end stays as long as it fits.
+std::string fitting_name(std::string_view name, const Fonts::Label&, float width);
 
 const Theme& theme();
 void set_theme(bool dark);  // also sets Dear ImGui's style
