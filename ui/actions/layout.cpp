@@ -34,7 +34,7 @@ const Preset& preset(std::string_view name) {
       0.6f,
       0.63f,
       0.58f,
-      {{{"Tape", "Profiler"},
+      {{{"Tape", "Profiler", "Environment"},
         {"Editor", "Console", "Runs", "Time", "Gradients", "Parameters", "History"},
         {"Inspector", "Examples and help"},
         {"Curves", "Data", "Media", "Breakpoints"}}}};

@@ -89,7 +89,8 @@ const FarView* GraphCanvas::far_view(const CanvasGraph& graph) const {
 }
 
 ImVec2 GraphCanvas::legible_room(ImVec2 size) {
-  const float zoom = kLegible * em(1) / kUnit, margin = em(kMargin);
+  // A little less than the whole, so that a picture of this size is not reduced by rounding.
+  const float zoom = 1.001f * kLegible * em(1) / kUnit, margin = em(kMargin);
   return {std::max((size.x - 2 * margin) / zoom, 0.0f), std::max((size.y - 2 * margin) / zoom, 0.0f)};
 }
 

@@ -184,8 +184,9 @@ class TapePanel final : public Panel {
     }
     const ImVec2 legible = GraphCanvas::legible_room(sheet_);
     PictureRoom fitted = state.room;
-    const bool changed = std::abs(legible.x - fitted.width) > 0.05f * legible.x ||
-                         std::abs(legible.y - fitted.height) > 0.05f * legible.y;
+    // A sheet that grows a little is not worth another picture; in a smaller one texts would be too small.
+    const auto differs = [](float now, float then) { return now < then - 0.5f || now > 1.05f * then; };
+    const bool changed = differs(legible.x, fitted.width) || differs(legible.y, fitted.height);
     if (changed && !ImGui::IsAnyMouseDown() && (!moved_ || fitted.width <= 0))
       fitted = {legible.x, legible.y};
     if (sideways != state.sideways || fitted != state.room) bench.tape_actions().show_in(sideways, fitted);

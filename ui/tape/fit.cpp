@@ -26,7 +26,7 @@ class Fitter {
   // Opens the modules of the tree as long as the picture fits. Returns false if nothing fits.
   bool fit(const std::shared_ptr<const TapeTree>& tree) {
     made_.tree = tree;
-    const std::vector<char> wanted = open_groups(*tree, state_);
+    const std::vector<char> wanted = open_groups(*tree, with_ways(*tree));
     if (try_open(wanted)) return true;
     std::vector<char> open = least(*tree);
     if (!try_open(open)) return false;
@@ -66,9 +66,21 @@ class Fitter {
   }
 
  private:
+  // What the user has opened, with the modules around it unless the user has closed them.
+  CollapseState with_ways(const TapeTree& tree) const {
+    CollapseState state = state_;
+    for (const TapeTree::Group& group : tree.groups) {
+      const auto own = state_.exceptions.find(group.key);
+      if (own == state_.exceptions.end() || !own->second) continue;
+      for (int at = group.parent; at > 0; at = tree.groups[size_t(at)].parent)
+        state.exceptions.try_emplace(tree.groups[size_t(at)].key, true);
+    }
+    return state;
+  }
+
   // The root and what the user has opened.
   std::vector<char> least(const TapeTree& tree) const {
-    CollapseState closed = state_;
+    CollapseState closed = with_ways(tree);
     closed.mode = CollapseState::Mode::depth;
     closed.depth = 0;
     return open_groups(tree, closed);
