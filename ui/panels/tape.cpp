@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
-#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
@@ -20,10 +19,7 @@
 #include "ui/panels/tape/tip.h"
 #include "ui/panels/time/probe_list.h"
 #include "ui/panels/why_strip.h"
-#include "ui/tape/groups.h"
 #include "ui/tape/legend.h"
-#include "ui/tape/op_family.h"
-#include "ui/widgets/value_view.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
