@@ -43,6 +43,7 @@ ui.key("Ctrl+S")
 ui.key("F5")
 ui.click("panel", "Console")
 ui.wait("console.line", "reloaded: kept loader, model, optimizer")
+ui.click("panel", "Curves")
 ui.wait("curves.mark", "reload")
 ui.wait("tape.node", "sub [64]")
 while count() < before + 3000 or loss() > 0.01 do ui.frames(1) end
