@@ -29,15 +29,16 @@ const Preset& preset(std::string_view name) {
                                  {"Console", "Parameters", "Time", "History", "Runs"},
                                  {"Tape", "Profiler"},
                                  {"Inspector"}}}};
-  static const Preset inspect = {"Large tape and editor, inspector at full height.",
-                                 0.56f,
-                                 0.62f,
-                                 0.72f,
-                                 {{{"Tape", "Profiler"},
-                                   {"Editor", "Console", "Curves", "Gradients"},
-                                   {"Inspector", "Data", "Media"},
-                                   {"Time", "History", "Breakpoints", "Parameters"}}}};
-  return name == "Write" ? write : name == "Inspect" ? inspect : watch;
+  static const Preset inspect = {
+      "Tape, inspector, editor and curves.",
+      0.6f,
+      0.63f,
+      0.58f,
+      {{{"Tape", "Profiler", "Environment"},
+        {"Editor", "Console", "Runs", "Time", "Gradients", "Parameters", "History"},
+        {"Inspector", "Examples and help"},
+        {"Curves", "Data", "Media", "Breakpoints"}}}};
+  return name == "Write" ? write : name == "Watch" ? watch : inspect;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ inline constexpr int kLeastKeyframes = 16, kMostKeyframes = 65536;  // MiB
 struct Settings {
   PanelLayout layout;
   bool has_layout = false;                     // false: the window opens for the first time
-  std::string preset = "Watch";                // the preset chosen last
+  std::string preset = "Inspect";              // the preset chosen last
   std::map<std::string, PanelLayout> presets;  // the user's own, by name
   int width = 1280, height = 800;
   bool dark = true;
@@ -26,7 +26,7 @@ struct Settings {
   int statistics_every = 0;                 // steps between two measured steps; 0: chosen by cost
   std::string tape_direction = "auto";      // direction of the tape's picture: "auto", "right" or "down"
   int keyframe_mebibytes = 256;             // memory for keyframes of the run, to go back to any of its steps
-  bool tape_groups = true;                  // the tape shows which calls are computed together
+  bool tape_groups = false;                 // the tape shows which calls are computed together
 
   bool operator==(const Settings&) const = default;
   void remember(const std::string& script);  // at the front of `recent`

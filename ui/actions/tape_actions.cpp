@@ -57,10 +57,11 @@ TapeActions::TapeActions(TapeModel& model, Actions& actions) : model_(model), ac
                   const auto mode = std::find(std::begin(kModes), std::end(kModes), name);
                   if (mode == std::end(kModes))
                     given.refuse("mode must be automatic, depth or all, got \"" + name + '"');
-                  CollapseState state;
+                  CollapseState state = model_.collapse();
+                  state.exceptions.clear();
+                  ++state.fits;
                   state.mode = CollapseState::Mode(mode - std::begin(kModes));
                   state.depth = uint32_t(given.has(1) ? given.whole(1, "depth", 0) : 0);
-                  state.sideways = model_.collapse().sideways;
                   model_.set_collapse(std::move(state));
                 }});
 }
@@ -81,9 +82,16 @@ void TapeActions::open_modules(CollapseState::Mode mode, uint32_t depth) {
   actions_.act("open_modules", {std::string(kModes[size_t(mode)]), double(depth)});
 }
 
-void TapeActions::turn(bool sideways) {
+void TapeActions::show_in(bool sideways, PictureRoom room) {
   CollapseState state = model_.collapse();
   state.sideways = sideways;
+  state.room = room;
+  model_.set_collapse(std::move(state));
+}
+
+void TapeActions::fit_again() {
+  CollapseState state = model_.collapse();
+  ++state.fits;
   model_.set_collapse(std::move(state));
 }
 

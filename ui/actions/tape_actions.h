@@ -24,7 +24,9 @@ class TapeActions {
   void set_open(uint32_t group, bool open);
   void open_modules(CollapseState::Mode, uint32_t depth);
   void open_around(int node) { model_.open_around(node); }  // all modules that contain the node
-  void turn(bool sideways);  // the direction of the picture follows the shape of its panel
+  // The direction and the size of the picture follow its panel.
+  void show_in(bool sideways, PictureRoom);
+  void fit_again();  // collapses as much as does not fit now, and opens what fits
 
   // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
   // after the model's update().

@@ -77,7 +77,7 @@ App::App(Start start)
   if (!bench_.settings().has_layout) {
     bench_.shell().use_layout(bench_.settings().preset,
                               preset_layout(bench_.settings().preset, regions_.places()));
-    bench_.shell().settings().layout.focused = "Console";
+    bench_.shell().settings().layout.focused = "Tape";
   }
   if (!start.options.drive.empty()) bench_.description().enable();
   bench_.shell().set_take_picture(

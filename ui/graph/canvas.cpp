@@ -12,8 +12,8 @@ namespace {
 
 constexpr float kLine = 19;  // distance between lines
 constexpr float kPadX = 13, kPadY = 6;
-constexpr float kLegible =
-    0.45f;  // zoom from which on texts are legible; they are drawn as large as their boxes permit
+constexpr float kLegible = kLeastText / kUnit;  // zoom from which on texts are legible
+constexpr float kMargin = 0.8f;  // around a picture that is fitted, in heights of the body font
 
 void fill(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 color) {
   list->PrimReserve(6, 4);
@@ -57,7 +57,9 @@ float TextMeasure::width(const Advances& advances, std::string_view text) {
 Graph::Box canvas_box(CanvasNode& node, const TextMeasure& measure) {
   node.title_width = measure.bold(node.title);
   node.line_width = measure.plain(node.line) * kNote;
-  const float width = std::max({node.title_width, node.line_width, 48.0f});
+  // At the smallest legible zoom the line is as high as the title, and takes a part of the space beside it.
+  const float tight = node.line_width / kNote * 1.04f + (node.pill ? 18.0f : 10.0f) - 2 * kPadX;
+  const float width = std::max({node.title_width, node.line_width, tight, 48.0f});
   const int lines = 1 + !node.line.empty();
   return {std::ceil(width) + 2 * kPadX, float(lines) * kLine + 2 * kPadY - 4};
 }
@@ -86,10 +88,16 @@ const FarView* GraphCanvas::far_view(const CanvasGraph& graph) const {
   return found;
 }
 
+ImVec2 GraphCanvas::legible_room(ImVec2 size) {
+  // A little less than the whole, so that a picture of this size is not reduced by rounding.
+  const float zoom = 1.001f * kLegible * em(1) / kUnit, margin = em(kMargin);
+  return {std::max((size.x - 2 * margin) / zoom, 0.0f), std::max((size.y - 2 * margin) / zoom, 0.0f)};
+}
+
 void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   const Fit wanted = std::exchange(fit_, Fit::none);
   const GraphLayout& layout = graph.layout;
-  const float unit = em(1) / kUnit, margin = em(0.8f);
+  const float unit = em(1) / kUnit, margin = em(kMargin);
   const float whole =
       std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
   if (wanted == Fit::if_legible && whole < kLegible * unit) return;
@@ -186,7 +194,7 @@ void GraphCanvas::draw_frames(const View& view) const {
     view.list->AddLine({sign.x - arm + 1, sign.y}, {sign.x + arm, sign.y}, view.colors.muted);
     const Fonts::Label label = fonts().label(true, size, frame.title);
     const float left = std::round(low.x + 22 * zoom_);
-    const std::string title = fitting_text(frame.title, label, high.x - 2 - left);
+    const std::string title = fitting_name(frame.title, label, high.x - 2 - left);
     view.list->AddText(label.font, label.size, {left, std::round(middle - label.size / 2)}, view.colors.muted,
                        title.c_str());
   }
@@ -307,7 +315,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
     if (box >= 0) draw(uint32_t(box));
 }
 
-void GraphCanvas::draw_box(const View& view, int index) const {
+void GraphCanvas::draw_box(const View& view, int index) {
   const Colors& colors = view.colors;
   const CanvasNode& node = view.graph.nodes[size_t(index)];
   const ImVec2 min = low_of(view.graph, index), max = high_of(view.graph, index);
@@ -384,15 +392,34 @@ void GraphCanvas::draw_box(const View& view, int index) const {
     const float least = std::min(kSmallest, label.size);
     while (label.size > least && label.width(whole) > width_at(y + pitch / 2, label.size))
       label = fonts().label(bold, label.size - 1, whole);
-    const std::string text = fitting_text(whole, label, max.x - min.x - 4);
+    const std::string text = fitting_name(whole, label, max.x - min.x - 4);
+    least_text_ = least_text_ == 0 ? label.size : std::min(least_text_, label.size);
     view.list->AddText(label.font, label.size,
                        {std::round(middle - label.width(text) / 2), std::round(y + (pitch - label.size) / 2)},
                        with_alpha(color, strength), text.c_str());
     y += pitch;
   };
   line(true, size, colors.text, node.title);
-  if (both) line(false, size * kNote, note.empty() ? colors.muted : colors.text, below);
+  // The line is smaller than the title only where both stay legible.
+  const float line_size = std::max(size * kNote, std::min(size, em(kLeastText / kUnit)));
+  if (both) line(false, line_size, note.empty() ? colors.muted : colors.text, below);
   draw_signs(view, mark, min, max);
+}
+
+void GraphCanvas::draw_corner(const View& view, bool hovered) {
+  corner_min_ = corner_max_ = {view.min.x, view.max.y};
+  const std::string& text = view.marks.corner;
+  if (text.empty()) return;
+  const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+  if (size.x + em(1.2f) > view.max.x - view.min.x || size.y + em(4) > view.max.y - view.min.y) return;
+  corner_min_ = {view.min.x + em(0.4f), view.max.y - size.y - em(0.7f)};
+  corner_max_ = {corner_min_.x + size.x + em(0.6f), view.max.y - em(0.3f)};
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool lit = hovered && mouse.x >= corner_min_.x && mouse.y >= corner_min_.y &&
+                   mouse.x < corner_max_.x && mouse.y < corner_max_.y;
+  view.list->AddRectFilled(corner_min_, corner_max_, with_alpha(view.colors.box, 0.92f), em(0.25f));
+  view.list->AddText({corner_min_.x + em(0.3f), corner_min_.y + em(0.2f)},
+                     lit ? view.colors.text : view.colors.muted, text.c_str());
 }
 
 // Places the map in the lower right corner, with the picture's aspect ratio, if a part of the picture is not
@@ -483,9 +510,11 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool over_map =
       mouse.x >= map_min_.x && mouse.y >= map_min_.y && mouse.x < map_max_.x && mouse.y < map_max_.y;
+  const bool over_corner = mouse.x >= corner_min_.x && mouse.y >= corner_min_.y && mouse.x < corner_max_.x &&
+                           mouse.y < corner_max_.y;
   const auto under_mouse = [&](ImVec2 low, ImVec2 high) {
-    return hovered && !over_map && mouse.x >= low.x && mouse.x <= high.x && mouse.y >= low.y &&
-           mouse.y <= high.y;
+    return hovered && !over_map && !over_corner && mouse.x >= low.x && mouse.x <= high.x &&
+           mouse.y >= low.y && mouse.y <= high.y;
   };
   int box_there = -1, frame_there = -1;
   std::vector<uint32_t> visible;
@@ -509,6 +538,8 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
     if (under_mouse(low, high)) frame_there = int(f);
   }
   hovered_ = box_there;
+  hovered_frame_ = box_there < 0 ? frame_there : -1;
+  least_text_ = 0;
   if (marks.bands && zoom_ >= kFarZoom) draw_bands(view);
   draw_frames(view);
   draw_edges(view);
@@ -518,6 +549,7 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   else
     for (const uint32_t box : visible) draw_box(view, int(box));
   if (marks.bands && zoom_ >= kTitled) draw_band_labels(view);
+  draw_corner(view, hovered && !over_map);
   draw_map(view);
   list->PopClipRect();
 
@@ -526,7 +558,8 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   if (released && hovered && !dragging_map_ && drag.x == 0 && drag.y == 0) {
     click.menu = right;
     click.index = box_there >= 0 ? box_there : frame_there;
-    click.kind = box_there >= 0     ? Click::Kind::box
+    click.kind = over_corner        ? Click::Kind::corner
+                 : box_there >= 0   ? Click::Kind::box
                  : frame_there >= 0 ? Click::Kind::frame
                                     : Click::Kind::background;
   }

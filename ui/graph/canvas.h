@@ -119,10 +119,11 @@ class GraphCanvas {
         nullptr;  // outlined, failed and matched boxes: visible at small zoom, too
     const std::vector<Band>* bands = nullptr;
     std::function<std::string(int box)>
-        note;  // text instead of the line, where text is drawn; "" keeps the line
+        note;            // text instead of the line, where text is drawn; "" keeps the line
+    std::string corner;  // a sentence in the lower left corner; "": none
   };
   struct Click {
-    enum class Kind { none, background, box, frame } kind = Kind::none;
+    enum class Kind { none, background, box, frame, corner } kind = Kind::none;
     int index = -1;
     bool menu = false;  // the right button was clicked
   };
@@ -141,7 +142,17 @@ class GraphCanvas {
   void fit_if_legible() { fit_ = Fit::if_legible; }
   void center(int box) { center_ = box; }
   void reveal(int box) { reveal_ = box; }  // centers the box if it is not visible
+  // The part of the sheet that an area of `size` pixels shows at the smallest legible zoom.
+  static ImVec2 legible_room(ImVec2 size);
   int hovered() const { return hovered_; }
+  int hovered_frame() const { return hovered_frame_; }  // the frame whose title is under the mouse
+  float least_text() const {
+    return least_text_;
+  }  // height of the smallest text of a box in this frame; 0: none
+  ImVec2 corner_min() const {
+    return corner_min_;
+  }  // the sentence of the corner; equal to corner_max() without one
+  ImVec2 corner_max() const { return corner_max_; }
   float zoom() const { return zoom_; }
   ImVec2 map_min() const { return map_min_; }  // corner of the map; equal to map_max() when there is no map
   ImVec2 map_max() const { return map_max_; }
@@ -176,8 +187,9 @@ class GraphCanvas {
   void draw_stroke(const View&, uint32_t stroke, bool marked) const;
   static void draw_curve(const View&, ImVec2 from, ImVec2 to, ImU32 color, float width);
   void draw_far(const View&, const std::vector<uint32_t>& visible);
-  void draw_box(const View&, int box) const;
+  void draw_box(const View&, int box);
   void draw_signs(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
+  void draw_corner(const View&, bool hovered);
   void place_map(const CanvasGraph&, ImVec2 min, ImVec2 size);
   void draw_map(const View&);
 
@@ -189,7 +201,9 @@ class GraphCanvas {
   Fit fitted_ = Fit::end;  // the last kind of fit
   bool touched_ = false;   // the user has panned or zoomed: a resize keeps the view
   int center_ = -1, reveal_ = -1;
-  int hovered_ = -1;
+  int hovered_ = -1, hovered_frame_ = -1;
+  float least_text_ = 0;
+  ImVec2 corner_min_{0, 0}, corner_max_{0, 0};
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
   std::vector<uint32_t> touching_;               // lines of the selected box

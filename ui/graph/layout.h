@@ -45,6 +45,7 @@ struct GraphLayout {
   std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
   float width = 0, height = 0;      // all boxes are in [0, width] x [0, height]
   uint32_t layer_count = 0;
+  uint32_t rows = 1;      // rows that the layers are wrapped into, see rows.h
   bool curved = true;     // curves with vertical ends join the bends; otherwise straight lines
   bool sideways = false;  // from left to right: layers are columns, and curves have horizontal ends
 };

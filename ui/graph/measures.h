@@ -8,6 +8,7 @@ constexpr float kUnit = 15;         // height of the text at zoom 1
 constexpr float kNote = 0.85f;      // size of the small lines, relative to the title
 constexpr float kTitled = 0.28f;    // zoom below which texts are omitted
 constexpr float kSmallest = 7;      // height of a text in pixels below which it is omitted
+constexpr float kLeastText = 10;    // height of a text to which a picture may be reduced to fit, at scale 1
 constexpr float kReadable = 0.75f;  // relative to the body font: up to this size, texts at small zoom are
                                     // drawn larger than to scale
 

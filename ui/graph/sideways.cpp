@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr float kStackGap = 14;  // between a box and the source above or below it
+constexpr float kStackGap = 10;  // between a box and the source above or below it
 constexpr uint32_t kNone = UINT32_MAX;
 
 // A box with its sources above and below. The box is in the middle, so that edges between boxes are straight.

@@ -209,8 +209,12 @@ class InspectorPanel final : public Panel {
   void draw_record(Workbench& bench, const NodeInfo& node) {
     if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
     draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
+    float names = em(6.2f);  // at least; parameters of calls have longer names, as label_smoothing
+    for (const auto& [name, value] : node.attributes)
+      names = std::max(names, ImGui::CalcTextSize(name.c_str()).x);
+    names = std::min(names, 0.6f * ImGui::GetContentRegionAvail().x);
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
-      ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(6.2f));
+      ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, names);
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
       if (const char* doc = op_doc(node.op); *doc)
         row(bench, "op", public_op_name(node.op) + ": " + doc, "What the operation computes.");

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
-#include "runtime/core/op_name.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
@@ -17,12 +16,10 @@
 #include "ui/panels/tape/compare_menu.h"
 #include "ui/panels/tape/export_menu.h"
 #include "ui/panels/tape/marks.h"
+#include "ui/panels/tape/tip.h"
 #include "ui/panels/time/probe_list.h"
 #include "ui/panels/why_strip.h"
-#include "ui/tape/groups.h"
 #include "ui/tape/legend.h"
-#include "ui/tape/op_family.h"
-#include "ui/widgets/value_view.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -47,7 +44,8 @@ class TapePanel final : public Panel {
       bench.commands().add(
           {std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats, composed});
     };
-    add("fit", "F", "Shows the whole tape.", [this] { show_whole(); });
+    add("fit", "F", "Shows the whole tape; what is too small to read is collapsed.",
+        [this, &bench] { fit(bench); });
     add("show the end", "End", "Shows the last nodes, near the loss, at a readable size.",
         [this] { show_end(); });
     add(
@@ -133,6 +131,7 @@ class TapePanel final : public Panel {
     ImGui::BeginChild(
         "sheet", room, false,
         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    sheet_ = room;
     draw_graph(bench, *picture, room);
     draw_menu(bench);
     changes_.draw_field(bench);
@@ -167,16 +166,26 @@ class TapePanel final : public Panel {
           [&bench, m] { return bench.tape().tape() && known(tape_metrics()[m], *bench.tape().tape()); });
   }
 
-  // The picture runs to the right where the panel is wider than high, or as the user chose.
+  // The picture runs to the right where the panel is wider than high, or as the user chose, and is fitted to
+  // the sheet until the user moves it.
   void turn(Workbench& bench) {
     const std::string& chosen = bench.settings().tape_direction;
-    const bool was = bench.tape().collapse().sideways;
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const CollapseState& state = bench.tape().collapse();
+    ImVec2 room = ImGui::GetContentRegionAvail();
     // Near a square shape it keeps its direction, so that moving a splitter does not turn it back and forth.
-    const float threshold = was ? 0.9f : 1.1f;
+    const float threshold = state.sideways ? 0.9f : 1.1f;
     const bool sideways = chosen == "right" || (chosen != "down" && room.x > threshold * room.y);
-    if (sideways == was) return;
-    bench.tape_actions().turn(sideways);
+    if (sheet_.x <= 0) {  // not drawn yet: about its size
+      sheet_ = {room.x, room.y - ImGui::GetFrameHeightWithSpacing() - legend_height(room.x)};
+    }
+    const ImVec2 legible = GraphCanvas::legible_room(sheet_);
+    PictureRoom fitted = state.room;
+    // A sheet that grows a little is not worth another picture; in a smaller one texts would be too small.
+    const auto differs = [](float now, float then) { return now < then - 0.5f || now > 1.05f * then; };
+    const bool changed = differs(legible.x, fitted.width) || differs(legible.y, fitted.height);
+    if (changed && !ImGui::IsAnyMouseDown() && (!moved_ || fitted.width <= 0))
+      fitted = {legible.x, legible.y};
+    if (sideways != state.sideways || fitted != state.room) bench.tape_actions().show_in(sideways, fitted);
   }
 
   static GraphCanvas::Colors colors() {
@@ -194,7 +203,7 @@ class TapePanel final : public Panel {
       const bool collapsed = model.collapse() != collapse_;
       const bool turned = picture.canvas.layout.sideways != sideways_;
       sideways_ = picture.canvas.layout.sideways;
-      if (whole_ && !moved_)
+      if (whole_ && !moved_ && model.collapse().exceptions == collapse_.exceptions)
         show_whole();
       else if (picture_ == 0 || structure_ == 0 || turned || model.kept() < 0.25)
         show_end();
@@ -224,6 +233,12 @@ class TapePanel final : public Panel {
     last_time_ = now;
     if (moved) show_playhead(bench);
     if (player_.playing()) draw_again_in(kAnimation);
+  }
+
+  // What the user has opened stays open; then texts may be smaller than is legible.
+  void fit(Workbench& bench) {
+    show_whole();
+    bench.tape_actions().fit_again();
   }
 
   void show_whole() {
@@ -265,9 +280,12 @@ class TapePanel final : public Panel {
 
   void draw_controls(Workbench& bench) {
     const TapeModel& model = bench.tape();
-    if (ImGui::Button("Fit")) show_whole();
+    if (ImGui::Button("Fit")) fit(bench);
     bench.description().add_last("tape.fit", "");
-    explain("Shows the whole tape. F. Drag: pan. Wheel: zoom. Click: select or open.");
+    explain(
+        "Shows the whole tape; what is too small to read is collapsed. F. Drag: pan. Wheel: zoom. Click: "
+        "select or "
+        "open.");
     flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
     draw_open_choice(bench, model);
@@ -417,6 +435,8 @@ class TapePanel final : public Panel {
     marks.boxes = &marks_.boxes();
     marks.standing_out = &marks_.standing_out();
     marks.bands = &marks_.bands();
+    if (const uint32_t count = bench.tape().collapsed(); count > 0)
+      marks.corner = count_figure(count) + (count == 1 ? " box" : " boxes") + " collapsed to fit: expand all";
     if (marks_.any_notes(find_)) marks.note = [&](int box) { return marks_.note(picture, find_, box); };
     using Visit = std::function<void(int, ImVec2, ImVec2)>;
     Visit on_box, on_frame;
@@ -441,16 +461,25 @@ class TapePanel final : public Panel {
         canvas_.draw("canvas", picture.canvas, room, colors(), marks, on_box, on_frame);
     moved_ |= (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) ||
               (ImGui::IsItemHovered() && ImGui::GetIO().MouseWheel != 0);
+    if (canvas_.corner_max().x > canvas_.corner_min().x)
+      bench.description().add("tape.collapsed", marks.corner, canvas_.corner_min(), canvas_.corner_max());
+    if (bench.description().enabled())
+      bench.description().add("tape.least_text", std::to_string(int(canvas_.least_text())), sheet_min_,
+                              sheet_max_);
     if (canvas_.map_max().x > canvas_.map_min().x)
       bench.description().add("tape.map", "", canvas_.map_min(), canvas_.map_max());
     answer(bench, picture, click);
     if (canvas_.hovered() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
-      show_tip(bench, picture, size_t(canvas_.hovered()));
+      show_box_tip(bench, picture, marks_, size_t(canvas_.hovered()));
+    if (canvas_.hovered_frame() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
+      show_frame_tip(bench, picture, size_t(canvas_.hovered_frame()));
   }
 
   void answer(Workbench& bench, const TapePicture& picture, const GraphCanvas::Click& click) {
     using Kind = GraphCanvas::Click::Kind;
-    if (click.kind == Kind::background) {
+    if (click.kind == Kind::corner) {
+      open_modules(bench, open_choices().back());
+    } else if (click.kind == Kind::background) {
       select_here(bench, -1);
       bench.tape_actions().light({});
       group_ = 0;
@@ -527,50 +556,6 @@ class TapePanel final : public Panel {
     bench.description().add("tape.legend", text, corner, sheet_max_);
   }
 
-  void show_tip(Workbench& bench, const TapePicture& picture, size_t box) const {
-    const TapeTree::Item item = picture.boxes[box];
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(em(30));
-    if (item.is_group) {
-      const TapeTree::Group& group = bench.tape().tree()->groups[item.index];
-      bold_text(group.path);
-      if (group.repeats > 0)
-        text_in(theme().muted, "%u modules in a row that do the same on the same shapes. Click to see each.",
-                group.repeats);
-      else
-        text_in(theme().muted, "A module of %u nodes. Click to see them.", group.node_count);
-    } else {
-      const NodeInfo& node = bench.tape().tape()->nodes[item.index];
-      bold_text(public_op_name(node.op));
-      ImGui::SameLine();
-      text_in(theme().muted, "%s", op_family_name(op_family(node.op)));
-      if (const char* doc = op_doc(node.op); *doc) text_in(theme().muted, "%s", doc);
-      if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
-      if (node.no_gradient) text_in(theme().muted, "%s", kNoGradient);
-      for (const OperandInfo& output : node.outputs)
-        ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
-      if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index); !planned.empty())
-        text_in(theme().muted, "%s", planned.c_str());
-      if (const StepComparison* const compared = bench.step_comparing().shown())
-        for (const auto& [name, words] : compared_rows(*compared, node.id))
-          text_in(theme().text, "%s %s", name.c_str(), words.c_str());
-      if (marks_.boxes()[box].failed)
-        text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
-                                                   : "The run ended with an error here.");
-      if (node.place.line > 0) {
-        ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
-        const std::string line = bench.step_texts().line_of_tape(node.place);
-        if (!line.empty()) {
-          ImGui::PushFont(fonts().mono);
-          text_in(theme().accent, "%s", line.c_str());
-          ImGui::PopFont();
-        }
-      }
-    }
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-  }
-
   GraphCanvas canvas_;
   TapePlayer player_;
   TapeSearch find_;
@@ -584,6 +569,7 @@ class TapePanel final : public Panel {
   uint64_t group_ = 0;  // key of the closed module that the arrows moved to
   double last_time_ = 0;
   TapeMarks marks_;
+  ImVec2 sheet_{0, 0};  // its size
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
   int menu_node_ = -1, wanted_menu_ = -1;
   ChangeMenu changes_;

@@ -6,6 +6,7 @@
 
 #include "runtime/core/hash.h"
 #include "runtime/core/op_name.h"
+#include "ui/tape/fit.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
@@ -16,6 +17,19 @@ constexpr auto kPatience = std::chrono::milliseconds(250);
 constexpr auto kLongest = std::chrono::seconds(5);
 // Graphviz is not called while the tape changes its structure from step to step.
 constexpr auto kRest = std::chrono::seconds(1);
+
+// The states differ at most in what the user has opened and closed.
+bool fitted_alike(CollapseState a, const CollapseState& b) {
+  a.exceptions = b.exceptions;
+  return a == b;
+}
+
+// What was open and closed stays so, except for what the user has opened and closed.
+CollapseState pinned(CollapseState state, const TapeTree& tree, const std::vector<char>& open) {
+  for (size_t g = 1; g < tree.groups.size(); ++g)
+    if (open[size_t(tree.groups[g].parent)]) state.exceptions.try_emplace(tree.groups[g].key, open[g] != 0);
+  return state;
+}
 
 std::string lower(std::string text) {
   for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
@@ -226,8 +240,9 @@ void TapeModel::work(std::stop_token stop) {
     const bool restless = structure != last.structure && structure != 0 && now - restructured_ < kRest;
     if (structure != last.structure) restructured_ = now;
     // Graphviz cannot place leaves beside their node, so sideways pictures do not use it.
+    // It does not wrap rows either.
     if (fresh && !restless && !dot_.empty() && !request.collapse.sideways &&
-        last.picture->boxes.size() <= kMostForDot)
+        last.picture->canvas.layout.rows == 1 && last.picture->boxes.size() <= kMostForDot)
       refine(request, last, before, stop);
     else
       publish(last);
@@ -238,24 +253,39 @@ bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) 
   const uint64_t structure = tape_structure(*request.tape);
   const bool changed = !last.tree || structure != last.structure;
   const bool turned = last.collapse.sideways != request.collapse.sideways;
+  const bool fit = changed || !last.picture || !fitted_alike(last.collapse, request.collapse);
+  const bool same = !fit && last.collapse == request.collapse;
   last.tape = request.tape;
   last.generation = request.generation;
   last.collapse = request.collapse;
   if (changed) {
     last.structure = structure;
-    last.tree = std::make_shared<TapeTree>(tape_tree(*request.tape));
+    last.whole = std::make_shared<TapeTree>(tape_tree(*request.tape));
     auto texts = std::make_shared<std::vector<std::string>>();
     texts->reserve(request.tape->nodes.size());
     for (const NodeInfo& node : request.tape->nodes) texts->push_back(searchable_text(node));
     last.texts = std::move(texts);
   }
-  std::vector<char> open = open_groups(*last.tree, request.collapse);
-  if (!changed && !turned && open == last.open && last.picture) return false;
-  auto picture = std::make_shared<TapePicture>(
-      tape_picture(*request.tape, *last.tree, open, measure_, stop, request.collapse.sideways));
+  if (same) return false;
+  FittedTape made;
+  if (fit && request.collapse.mode == CollapseState::Mode::automatic && request.collapse.room.width > 0) {
+    made = fitted_tape(*request.tape, last.whole, request.collapse, measure_, stop);
+    if (stop.stop_requested()) return false;
+  } else {
+    made.tree = fit ? last.whole : last.tree;
+    made.open =
+        open_groups(*made.tree, fit ? request.collapse : pinned(request.collapse, *last.tree, last.open));
+    if (!changed && !turned && last.picture && made.tree == last.tree && made.open == last.open &&
+        request.collapse.room.width <= 0)
+      return false;
+    made.picture = wrapped_picture(*request.tape, *made.tree, made.open, request.collapse, measure_, stop);
+  }
+  auto picture = std::make_shared<TapePicture>(std::move(made.picture));
   last.kept = last.picture && !turned ? keep_places(*picture, *last.picture, request.anchor) : 0;
+  last.collapsed = collapsed_to_fit(*last.whole, *made.tree, request.collapse, *picture);
   last.picture = std::move(picture);
-  last.open = std::move(open);
+  last.tree = std::move(made.tree);
+  last.open = std::move(made.open);
   last.by_dot = false;
   return true;
 }
@@ -293,7 +323,12 @@ void TapeModel::refine(const Request& request, Shown& last, std::shared_ptr<cons
   };
   auto picture = std::make_shared<TapePicture>(*last.picture);
   std::string reason;
-  if (arrange_with_dot(*picture, *last.tree, give_up, dot_, reason)) {
+  const bool arranged = arrange_with_dot(*picture, *last.tree, give_up, dot_, reason);
+  // Its picture may be larger than ours.
+  const PictureRoom room = request.collapse.room;
+  const bool fits =
+      room.width <= 0 || scale_in(room, *picture) >= std::min(scale_in(room, *last.picture), 1.0f);
+  if (arranged && fits) {
     const auto& base = published ? last.picture : before;
     if (base) last.kept = keep_places(*picture, *base, request.anchor);
     last.picture = std::move(picture);

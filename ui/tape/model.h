@@ -53,6 +53,7 @@ class TapeModel {
   double kept() const {
     return shown_.kept;
   }  // the fraction of its boxes that were in the previous picture, too
+  uint32_t collapsed() const { return shown_.collapsed; }  // boxes that are closed only for lack of room
   bool by_dot() const { return shown_.by_dot; }
   const std::string& dot_trouble() const { return shown_.trouble; }  // why not, if the user should know
 
@@ -75,11 +76,13 @@ class TapeModel {
   using Clock = std::chrono::steady_clock;
   struct Shown {
     TapePtr tape;
-    std::shared_ptr<const TapeTree> tree;
+    std::shared_ptr<const TapeTree> whole,
+        tree;  // of the tape's modules; with parts, if the picture has some
     std::shared_ptr<const TapePicture> picture;
     std::shared_ptr<const std::vector<std::string>> texts;
     std::vector<char> open;
     CollapseState collapse;
+    uint32_t collapsed = 0;
     uint64_t structure = 0, generation = 0;
     double kept = 0;
     bool by_dot = false;

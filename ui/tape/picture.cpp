@@ -6,6 +6,7 @@
 
 #include "runtime/core/hash.h"
 #include "runtime/core/op_name.h"
+#include "ui/graph/rows.h"
 #include "ui/graph/sideways.h"
 #include "ui/tape/op_family.h"
 #include "ui/widgets/value_view.h"
@@ -40,7 +41,9 @@ CanvasNode group_label(const TapeTree::Group& group) {
   shown.color = int(OpFamily::other);
   shown.opens = true;
   shown.title = group.name;
-  if (group.repeats > 0) {
+  if (!group.line.empty()) {
+    shown.line = group.line;
+  } else if (group.repeats > 0) {
     shown.title += " ×" + std::to_string(group.repeats);
     shown.line =
         std::to_string(group.repeats) + " × " + count_with_noun(group.node_count / group.repeats, "node");
@@ -55,13 +58,14 @@ CanvasNode group_label(const TapeTree::Group& group) {
 class Composer {
  public:
   Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
-           const TextMeasure& measure, std::stop_token stop, bool sideways)
+           const TextMeasure& measure, std::stop_token stop, bool sideways, float longest)
       : tape_(tape),
         tree_(tree),
         open_(open),
         measure_(measure),
         stop_(std::move(stop)),
-        sideways_(sideways) {}
+        sideways_(sideways),
+        longest_(longest) {}
 
   TapePicture compose() {
     add_boxes();
@@ -113,7 +117,7 @@ class Composer {
         levels_[g].graph.boxes.emplace_back();
         if (item.is_group && open_[item.index]) continue;
         CanvasNode node = item.is_group ? group_label(tree_.groups[item.index])
-                                        : node_label(tape_.nodes[item.index], tree_.groups[g].path);
+                                        : node_label(tape_.nodes[item.index], tree_.module_of(g));
         levels_[g].graph.boxes.back() = canvas_box(node, measure_);
         levels_[g].graph.boxes.back().source = node.pill;
         if (item.is_group)
@@ -207,15 +211,24 @@ class Composer {
       if (open_item(edge.from)) edge.leave = port_offset(leaving_, items[edge.from].index, level.source[e]);
       if (open_item(edge.to)) edge.enter = port_offset(entering_, items[edge.to].index, level.source[e]);
     }
-    level.layout = sideways_ ? layout_sideways(level.graph, stop_) : layout_graph(level.graph, {}, stop_);
+    level.layout = laid_out(level.graph);
     level.width = level.layout.width;
     level.height = level.layout.height;
     if (g == 0) return;
     const float title = measure_.bold(frame_title(g)) * 0.85f + 34;
     level.width = std::max(level.layout.width + 2 * kFramePad, title);
     level.inner = {(level.width - level.layout.width) / 2, kFrameTitle};
-    // In a sideways picture the content is vertically centered, so that edges through frames are straight.
-    level.height = kFrameTitle + level.layout.height + (sideways_ ? kFrameTitle : kFramePad);
+    // In a sideways picture a single row is vertically centered, so that edges through frames are straight.
+    const bool centered = sideways_ && level.layout.rows == 1;
+    level.height = kFrameTitle + level.layout.height + (centered ? kFrameTitle : kFramePad);
+  }
+
+  GraphLayout laid_out(const Graph& graph) const {
+    GraphLayout layout = sideways_ ? layout_sideways(graph, stop_) : layout_graph(graph, {}, stop_);
+    const float length = sideways_ ? layout.width : layout.height;
+    if (longest_ <= 0 || length <= longest_) return layout;
+    if (sideways_) return wrap_rows(graph, layout, longest_);
+    return turned(wrap_rows(turned(graph), turned(std::move(layout)), longest_));
   }
 
   std::string frame_title(uint32_t g) const {
@@ -228,6 +241,7 @@ class Composer {
     canvas.layout.width = levels_[0].layout.width;
     canvas.layout.height = levels_[0].layout.height;
     canvas.layout.sideways = sideways_;
+    for (const Level& level : levels_) canvas.layout.rows = std::max(canvas.layout.rows, level.layout.rows);
     for (uint32_t g = 1; g < tree_.groups.size(); ++g) {
       if (!open_[g]) continue;
       Level& level = levels_[g];
@@ -267,6 +281,7 @@ class Composer {
   const TextMeasure& measure_;
   std::stop_token stop_;
   const bool sideways_;
+  const float longest_;
   TapePicture picture_;
   std::vector<Level> levels_;  // for each group; empty for closed groups
   std::vector<Place> place_of_group_, place_of_box_;
@@ -279,8 +294,8 @@ class Composer {
 }  // namespace
 
 TapePicture tape_picture(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
-                         const TextMeasure& measure, std::stop_token stop, bool sideways) {
-  return Composer(tape, tree, open, measure, std::move(stop), sideways).compose();
+                         const TextMeasure& measure, std::stop_token stop, bool sideways, float longest) {
+  return Composer(tape, tree, open, measure, std::move(stop), sideways, longest).compose();
 }
 
 std::string local_name(const std::string& name, const std::string& module_path) {

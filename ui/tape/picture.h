@@ -23,9 +23,10 @@ struct TapePicture {
 };
 
 // The picture runs from top to bottom, or `sideways` from left to right, with the leaves of a node above and
-// below it. Empty when stopped.
+// below it. The content of a module that is longer than `longest` is wrapped into rows (ui/graph/rows.h); 0:
+// nothing is. Empty when stopped.
 TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open,
-                         const TextMeasure&, std::stop_token = {}, bool sideways = false);
+                         const TextMeasure&, std::stop_token = {}, bool sideways = false, float longest = 0);
 // The part of a leaf's name that its frame does not show: "weight" for "fc1.weight" in the module "Net.fc1".
 std::string local_name(const std::string& name, const std::string& module_path);
 

@@ -402,6 +402,11 @@ bool TapeTree::inside(uint32_t group, uint32_t ancestor) const {
   return group == ancestor;
 }
 
+const std::string& TapeTree::module_of(uint32_t group) const {
+  while (groups[group].part) group = uint32_t(groups[group].parent);
+  return groups[group].path;
+}
+
 TapeTree tape_tree(const TapeSnapshot& tape) { return Builder(tape).build(); }
 
 std::vector<char> open_groups(const TapeTree& tree, const CollapseState& state) {

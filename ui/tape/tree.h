@@ -17,10 +17,12 @@ struct TapeTree {
     uint32_t index = 0;  // index of the node or the group
   };
   struct Group {
-    std::string name;  // "fc1", "0 … 3"
-    std::string path;  // "Net.fc1"
-    uint64_t key = 0;  // the same in every step
-    int parent = -1;   // -1: the root, which is group 0
+    std::string name;   // "fc1", "0 … 3"
+    std::string path;   // "Net.fc1"
+    std::string line;   // what the box says below the name; "": the number of nodes
+    bool part = false;  // a part of a long module, see parts.h
+    uint64_t key = 0;   // the same in every step
+    int parent = -1;    // -1: the root, which is group 0
     uint32_t depth = 0;
     uint32_t repeats = 0;     // for merged parts: the number of equal parts
     uint32_t node_count = 0;  // nodes inside, at any depth
@@ -34,16 +36,26 @@ struct TapeTree {
       operands;  // for each node: the nodes on the tape that it reads, each once
 
   bool inside(uint32_t group, uint32_t ancestor) const;
+  const std::string& module_of(
+      uint32_t group) const;  // the path of the module that the group is or is part of
 };
 
 TapeTree tape_tree(const TapeSnapshot&);
 
-// Which groups the user has opened and closed.
+// The room for a picture, in units of the sheet at the smallest zoom at which texts are legible.
+struct PictureRoom {
+  float width = 0, height = 0;  // 0: not limited
+  bool operator==(const PictureRoom&) const = default;
+};
+
+// Which groups the user has opened and closed, and what the picture is fitted to.
 struct CollapseState {
   enum class Mode { automatic, depth, all } mode = Mode::automatic;
   uint32_t depth = 0;                               // in depth mode: groups with a smaller depth are open
   std::unordered_map<uint64_t, bool> exceptions{};  // by key: open or closed, independent of the mode
   bool sideways = false;                            // the picture goes from left to right
+  PictureRoom room{};
+  uint64_t fits = 0;  // grows when the picture is to be fitted again
   bool operator==(const CollapseState&) const = default;
 };
 

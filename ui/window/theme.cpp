@@ -210,6 +210,26 @@ float widest(std::initializer_list<const char*> texts) {
   return width;
 }
 
+std::string fitting_name(std::string_view name, const Fonts::Label& label, float width) {
+  if (label.width(name) <= width) return std::string(name);
+  // The first byte of each character, and the end of the name.
+  std::vector<size_t> starts;
+  for (size_t i = 0; i < name.size(); ++i)
+    if ((static_cast<unsigned char>(name[i]) & 0xc0) != 0x80) starts.push_back(i);
+  const size_t count = starts.size();
+  starts.push_back(name.size());
+  const size_t dot = name.rfind('.');
+  const size_t ending =
+      dot == name.npos ? 0 : size_t(starts.end() - std::lower_bound(starts.begin(), starts.end(), dot)) - 1;
+  for (size_t kept = count; kept-- > 1;) {
+    const size_t tail = std::min(std::max(ending < kept ? ending : 0, kept / 2), kept - 1);
+    const std::string part = std::string(name.substr(0, starts[kept - tail])) + "…" +
+                             std::string(name.substr(starts[count - tail]));
+    if (label.width(part) <= width) return part;
+  }
+  return fitting_text(name, label, width);
+}
+
 void set_theme(bool dark) {
   current = dark ? dark_theme() : light_theme();
   const Theme& t = current;

@@ -83,6 +83,33 @@ TEST_CASE("every preset places each panel once, unknown ones in their default re
         preset_layout("Watch", kPanels).region_of("Tape"));
 }
 
+TEST_CASE("the first start shows tape, inspector, editor and curves, and no groups; a kept layout stays") {
+  std::vector<PanelPlace> panels = kPanels;
+  for (const char* title : {"Editor", "Runs", "Gradients", "Parameters", "Examples and help"})
+    panels.push_back({title, Region::upper_left});
+  const Settings first;
+  CHECK_FALSE(first.has_layout);
+  CHECK_FALSE(first.tape_groups);
+  const PanelLayout layout = preset_layout(first.preset, panels);
+  for (const char* title : {"Tape", "Inspector", "Editor", "Curves"})
+    CHECK(layout.front[size_t(layout.region_of(title))] == title);
+  for (const char* title : {"Runs", "Gradients", "Parameters"})
+    CHECK(layout.region_of(title) != layout.region_of("Curves"));
+  CHECK(layout.region_of("Examples and help") != layout.region_of("Tape"));
+  Folder folder;
+  Settings kept;
+  kept.layout = preset_layout("Watch", panels);
+  kept.preset = "Watch";
+  kept.tape_groups = true;
+  write_file(settings_file(folder.path), settings_text(kept));
+  std::string note;
+  const Settings read = read_settings(folder.path, note);
+  CHECK(read.has_layout);
+  CHECK(read.layout == kept.layout);
+  CHECK(read.preset == "Watch");
+  CHECK(read.tape_groups);
+}
+
 TEST_CASE(
     "a panel moves before and after others and to other regions; the region it leaves shows another one") {
   PanelLayout layout = preset_layout("Watch", kPanels);

@@ -1,6 +1,7 @@
 -- Actions of real mouse and keyboard appear as lines of Lua in the console's tab Actions, and are saved as a script.
 -- arg[1]: the folder. actions.cmake plays that script in a second window.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 ui.wait("curves.curve", "loss")
 real.begin()

@@ -2,6 +2,7 @@
 -- and one line, the norms of the weights are NaN, and alarms that are over are collapsed. A click on an alarm goes to its
 -- step. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 ui.wait("not_finite", "since step 2000: log at alarms_script.lua:11")
 ui.wait("console.line", "'total' holds the graphs of 50 steps and grows from step to step, at alarms_script.lua:14")
 real.begin()

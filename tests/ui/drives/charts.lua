@@ -1,6 +1,7 @@
 -- A user reads the charts of a GAN: its losses are first and share a chart, which got an automatic log scale, sections collapse, a
 -- peak of one step is where it was logged, and no chart shows places beyond a share. Played with charts_script.lua; arg[1] is
 -- a folder for pictures.
+ui.layout("Watch")
 ui.wait("state", "paused")
 ui.wait("curves.curve", "loss/d 200 points")
 ui.click("panel", "Curves")

@@ -1,6 +1,7 @@
 -- A comparison of a large step leaves the window responsive, ends with Cancel, and ends when the run continues.
 -- arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 real.begin()
 real.pause()

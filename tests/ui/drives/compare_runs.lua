@@ -3,6 +3,7 @@
 -- step that the other run does not keep, or another backward pass, accuses nothing. arg[1]: a folder for pictures and
 -- files.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 local function write(name, text)
   local file <close> = assert(io.open(arg[1] .. "/" .. name, "w"))

@@ -1,5 +1,6 @@
 -- The start after crash.lua, with real input. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 local function last_end()
   for _, line in ipairs(ui.texts("console.line")) do
     local value = line:match("end 8000 (%S+)")

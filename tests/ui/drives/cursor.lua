@@ -1,6 +1,7 @@
 -- One time cursor, by the real mouse: a click on a curve turns it amber everywhere, Live turns it green; at each pause
 -- the gradients and the compared tapes are of its step. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 -- The step that an item names, written with commas.
 local function step_in(name, part)

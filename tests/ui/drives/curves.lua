@@ -1,5 +1,6 @@
 -- A user reads curves of the current run and of earlier ones, and manages run folders. Started by curves.cmake with
 -- curves_script.lua and prepared run folders; arg[1] is a folder for pictures.
+ui.layout("Watch")
 ui.wait("state", "paused")
 ui.wait("curves.curve", "val_loss 200 points")
 ui.expect("curves.chart", "change")

@@ -1,6 +1,7 @@
 -- A user watches the digits example: pauses, inspects a node, steps, changes the view, and lets it finish.
 -- arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 steps.pause()
 ui.expect("curves.chart", "loss")

@@ -107,6 +107,7 @@ drive(probes probes.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/probes_script.lua 
 drive(forks forks.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/probes_script.lua --set steps=400 --size 1280x800)
 drive(slider slider.lua ${LASTING} --size 1280x800)
 drive(wide-tape wide_tape.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/cnn_script.lua --size 1280x800)
+drive(legible legible.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/chain_script.lua --size 1280x800)
 drive(histograms histograms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/histograms_script.lua --size 1280x800)
 drive(first-nan first_nan.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/first_nan_script.lua --size 1280x800)
 drive(alarms alarms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/alarms_script.lua --size 1280x800)

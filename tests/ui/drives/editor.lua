@@ -2,6 +2,7 @@
 -- the run, a line outlines its nodes, a node marks its line, names are completed and searched.
 -- Started by editor.cmake on a copy of examples/04_digits_mlp.lua; arg[1] is a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 ui.wait("panel", "Editor")
 ui.click("panel", "Editor")
 ui.wait("editor.line", "1: -- Classifies")

@@ -1,6 +1,7 @@
 -- The end of a run is like a pause; one step from there begins a new run, shows its first step with values, and the
 -- picture never disappears. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 ui.wait("state", "finished", 120)
 ui.wait("tape.node", "linear [64, 256]")
 real.begin()

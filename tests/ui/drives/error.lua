@@ -1,6 +1,7 @@
 -- An error in step 10 is marked on the tape of step 10, with the shapes of that step and its values.
 -- arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 ui.wait("console.error", "matmul")
 ui.wait("tape.summary", "step 10")
 ui.wait("tape.node", "failed")

@@ -1,6 +1,7 @@
 -- Forks runs at some of their steps, by the real mouse and keys: without a change the curve is the same bit for bit;
 -- Runs shows the tree, the track where it branches. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 local losses = dofile(arg[0]:match(".*/") .. "steps.lua").losses
 

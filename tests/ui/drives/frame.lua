@@ -2,13 +2,16 @@
 ui.wait("help.page", "Examples shown")
 ui.expect("state", "ready")
 ui.expect("example", "04_digits_mlp")
-ui.expect("region", "upper left: Curves,")
+ui.expect("region", "upper left: Tape,")
 ui.absent("notice")
 ui.picture(arg[1] .. "/frame_first.png")
 ui.click("example.read", "03_xor")
 ui.wait("example.shown", "03_xor")
 ui.click("example.back")
 ui.wait("example.read", "03_xor")
+
+ui.expect("panel", "Editor in front")
+ui.expect("panel", "Curves in front")
 
 -- A few letters find a command.
 ui.key("Ctrl+Shift+P")

@@ -3,6 +3,7 @@
 -- without the fault. arg[1]: a folder for the script and pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local path = arg[1] .. "/go_on_script.lua"
+ui.layout("Watch")
 local source = io.open(arg[0]:match(".*/") .. "go_on_script.lua"):read("a")
 
 local function write(planted)

@@ -1,4 +1,5 @@
 -- The profiler during a run on Vulkan: the device's times in the table and on a lane. arg[1]: a folder for pictures.
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Profiler")
 ui.wait("profiler.row", "conv2d")

@@ -110,6 +110,8 @@ for _, kind in ipairs {"DOT", "SVG", "JSON"} do
 end
 ui.picture(folder .. "/tape-export.png")
 ui.click("tape.write", "PNG")
+ui.frames(3)
+ui.click("panel", "Console")
 ui.wait("console.line", "tape.png")
 for _, kind in ipairs {"dot", "svg", "json", "png"} do assert(exists(folder .. "/tape." .. kind), kind) end
 

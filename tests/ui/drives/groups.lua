@@ -2,7 +2,11 @@
 -- arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
+ui.wait("tape.groups", "off")  -- as in the first start
+ui.absent("tape.computed_together")
+ui.click("tape.groups")
 ui.wait("tape.groups", "on")
+steps.open_modules()
 steps.pause()
 steps.step()
 ui.wait("tape.computed_together", "group of 6")

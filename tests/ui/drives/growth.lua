@@ -1,6 +1,7 @@
 -- The heap of the window while a run logs three metrics in each of many steps: it must not grow once the curves hold
 -- their maximum of exact points. Twenty minutes at 500 steps a second are 600,000 steps.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 
 -- In a pause, when the events that were waiting have been taken over: the least of several pauses, as garbage that no

@@ -1,5 +1,6 @@
 -- The histograms of a run of 200 steps: a column every few steps, the steps to scale, exact zeros in a row of their own.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 ui.wait("state", "paused")
 real.begin()
 real.click("panel", "Gradients")

@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 
 function(hostile name script played)
   file(WRITE ${WORK}/${name}.lua "${script}")
-  file(WRITE ${WORK}/${name}_drive.lua "${played}")
+  file(WRITE ${WORK}/${name}_drive.lua "ui.layout('Watch')\n${played}")
   expect(${name} 0 "" ${display} ${WORKBENCH} ${WORK}/${name}.lua ${VALIDATION} --size 1000x700 --drive
          ${WORK}/${name}_drive.lua ${WORK})
   set(faults ${faults} PARENT_SCOPE)
@@ -89,6 +89,7 @@ file(WRITE ${WORK}/restarts.lua "print('begin')\nio.popen('exec sleep 100 2>/dev
 file(WRITE ${WORK}/restarts_drive.lua [=[
 local begun = io.open(arg[1] .. "/restarted")
 if not begun then
+  ui.click("panel", "Console")
   ui.wait("console.line", "begin")
   io.open(arg[1] .. "/restarted", "w"):close()
   ui.click("panel", "Editor")
@@ -245,6 +246,7 @@ end
 print("through")
 ]=] "${long}")
 file(WRITE ${WORK}/full_drive.lua [=[
+ui.layout("Watch")
 ui.wait("console.line", "through", 60)
 ui.expect("console.line", "metrics.jsonl")
 ui.expect("console.line", "checkpoint")

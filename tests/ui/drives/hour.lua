@@ -2,6 +2,7 @@
 -- pauses and steps. Memory must not grow after the first runs. arg[1]: the number of runs.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local rounds = tonumber(arg[1])
+ui.layout("Watch")
 ui.frame_rate(0)
 
 local function round()

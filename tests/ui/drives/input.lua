@@ -1,6 +1,7 @@
 -- Fast input through the display's own mouse and keyboard: presses of 1 ms, a click where the mouse has just arrived,
 -- and a modifier whose release the display keeps to itself, as after a cancelled Alt+F4.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 ui.wait("curves.curve", "loss")
 real.begin()

@@ -1,6 +1,7 @@
 -- A user inspects a step of the digits example: values, an element, a file, the node's gradient, earlier steps.
 -- arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 steps.pause()
 ui.wait("tape.node", "linear [64, 256]")

@@ -1,6 +1,7 @@
 -- With text of 1.6 in a window of 1280 x 800: the inspector shows the picture of a value at the first click, the panel of the
 -- runs shows its table, and the measured steps of Gradients can be read. arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 local function open(panel)
   ui.click("panel", panel)
   ui.frames(2)
@@ -14,10 +15,11 @@ local function shows(item, width, height)
     ("%s is at %.0f, %.0f and has the size %.0f x %.0f"):format(item, x, y, w, h))
 end
 
-ui.wait("tape.node", "linear")
+ui.wait("tape.summary", " nodes")
 ui.wait("curves.curve", "loss")
 steps.pause()
-steps.select("linear", "linear")
+ui.select_node {op = "linear"}
+ui.wait("inspector.op", "linear")
 ui.wait("inspector.value", " min")
 ui.wait("inspector.cells")
 shows("inspector.cells", 300, 30)

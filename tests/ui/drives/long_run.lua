@@ -1,4 +1,5 @@
 -- The numbers of the toolbar have room for all of their digits. Played with long_run_script.lua.
+ui.layout("Watch")
 ui.wait("state", "running")
 ui.wait("step", "/ 123456789012")
 ui.frames(3)

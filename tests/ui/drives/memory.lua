@@ -1,6 +1,7 @@
 -- arg[2]: MiB that the run uses without a window.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local own = tonumber(arg[2])
+ui.layout("Watch")
 
 ui.wait("tape.node", "tanh")
 steps.select("tanh", "tanh")

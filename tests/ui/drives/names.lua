@@ -1,6 +1,7 @@
 -- Two networks of one class are told apart on the tape, in the inspector, in Gradients and in the menu. A frozen layer stays on the
 -- tape, pale, and is thawed by its menu. Real mouse and keys. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 local function change(text, item)
   real.xdotool(real.aim("tape.node", text) .. "click --delay 1 3")
@@ -9,6 +10,7 @@ local function change(text, item)
 end
 
 ui.wait("curves.curve", "fooled")
+dofile(arg[0]:match(".*/") .. "steps.lua").open_modules()
 ui.wait("tape.frame", "G")
 ui.wait("tape.frame", "D")
 real.begin()

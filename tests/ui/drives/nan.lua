@@ -1,5 +1,6 @@
 -- A script that produces NaN (nan_script.lua): the run pauses at the op, with an explanation, the node selected and
 -- `it` bound to the result. arg[1]: a folder for pictures.
+ui.layout("Watch")
 ui.wait("state", "finished")
 ui.click("panel", "Breakpoints")
 ui.click("breakpoints.add")

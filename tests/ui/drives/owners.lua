@@ -1,6 +1,7 @@
 -- The owners of graphs: found once at a pause by the real mouse, then at every step, where the leak is distinguished
 -- from the buffer. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Profiler")
 ui.wait("profiler.view", "Owners")

@@ -1,6 +1,7 @@
 -- Commands are found by what they do, with real keys: words that are in no command's name, menu items of the selected node,
 -- a node, a parameter, a view of a panel. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 -- Opens the palette with the typed words; `entry` must be among the first three and is chosen with the arrow keys.
 local function command(words, entry)

@@ -1,5 +1,6 @@
 -- Shows Profiler, Data, Media and Console during a run of tests/ui/drives/profile.lua. arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 ui.wait("console.line", "plain red and")
 ui.click("panel", "Profiler")

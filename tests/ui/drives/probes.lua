@@ -1,6 +1,7 @@
 -- Probes of a running script, by the real mouse and keys: a new probe has the values of earlier steps too, with the
 -- bits that the script logged. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 -- Fills in the open form, and adds the probe.
 local function add(expression, place, name)

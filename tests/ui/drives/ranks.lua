@@ -1,6 +1,7 @@
 -- The window of rank 0 of two ranks: lanes, pauses longer than the timeout of a collective, stops, another run, and a
 -- rank that fails. arg[1] is the folder for pictures.
 local out = arg[1]
+ui.layout("Watch")
 
 -- The script stops at its own breakpoint: the other rank waits for longer than its timeout.
 ui.wait("state", "paused")

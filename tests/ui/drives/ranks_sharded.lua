@@ -1,5 +1,6 @@
 -- The window of rank 0 of a sharded run: the group of a parameter and the rows that this rank keeps, the output of
 -- another rank, and a stop, which needs the other ranks for a checkpoint and so writes none.
+ui.layout("Watch")
 ui.wait("state", "paused")
 ui.wait("console.line", "rank 1: a word of rank 1")
 ui.wait("tape.node", "0.weight")

@@ -1,6 +1,7 @@
 -- A user finds a few runs among a thousand, sorts them, and compares dozens of them: no frame takes more than 16 ms of
 -- CPU time.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 local slowest = {}
 
 local function measured(what, frames)

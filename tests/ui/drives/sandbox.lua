@@ -1,4 +1,5 @@
 -- Each run of a window with --sandbox --memory 64 --timeout 3. arg[1]: a folder for pictures.
+ui.layout("Watch")
 local ended = 0
 local function run(word)
   ui.set_arguments {word}

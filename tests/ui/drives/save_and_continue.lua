@@ -1,6 +1,7 @@
 -- In a pause the script is edited and saved, and F5 follows within milliseconds: the run continues with the new text,
 -- whatever the state of the reload. The same holds when F5 directly follows a single step or a pause.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 
 -- Waits until the run has made some steps. A run that paused again would make none.

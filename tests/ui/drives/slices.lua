@@ -1,5 +1,6 @@
 -- Tensors with four dims and with NaN, and a wrong gradient. Runs slices_script.lua; arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 ui.wait("console.line", "step 3")
 steps.pause()
 steps.capture()

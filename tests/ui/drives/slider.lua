@@ -1,5 +1,6 @@
 -- One drag of a live slider, by the real mouse during a run, is one edit: one line of the console, one step of undo.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Parameters")

@@ -33,6 +33,16 @@ function steps.select(node, op)
   ui.wait("inspector.op", op)
 end
 
+-- Opens every module of the tape, and shows all of it.
+function steps.open_modules()
+  ui.click("tape.open")
+  ui.wait("tape.open_choice", "all open")
+  ui.click("tape.open_choice", "all open")
+  while #ui.texts("tape.group") > 0 do ui.frames(1) end
+  ui.click("tape.fit")
+  ui.frames(3)
+end
+
 function steps.evaluate(code)
   ui.click("console.input")
   ui.type(code)

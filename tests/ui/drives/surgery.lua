@@ -1,6 +1,7 @@
 -- A user changes the model at a pause with real mouse and keys: by the menus of the tape, of Gradients and of the inspector; then
 -- undoes, redoes and goes through the history. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 local function right_click(name, text)
   real.xdotool(real.aim(name, text) .. "click --delay 1 3")

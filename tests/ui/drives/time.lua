@@ -1,6 +1,7 @@
 -- Goes back to steps that are no longer kept, by the real mouse and keys: by the track, by a key, and by a click on
 -- a curve. The run goes on meanwhile. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 local kMostKept = 1000
 
 local function shown() return real.step_in("time.step") end

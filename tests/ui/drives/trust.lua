@@ -1,6 +1,7 @@
 -- A run or a bundle of another owner. arg[1]: the work folder; arg[2]: what is opened; arg[3]: the answer.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local free = arg[1] .. "/free"
+ui.layout("Watch")
 local function exists(path)
   local file = io.open(path)
   if file then file:close() end

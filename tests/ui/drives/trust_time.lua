@@ -3,6 +3,7 @@
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local printed = arg[3] == "sandbox" and "boxed" or "free"
 local name = arg[2]:gsub("%W", "-") .. "-" .. arg[3]
+ui.layout("Watch")
 
 local losses = dofile(arg[0]:match(".*/") .. "steps.lua").losses
 

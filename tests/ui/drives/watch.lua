@@ -1,6 +1,7 @@
 -- A user watches the gradients of the digits example and changes its learning rate while it runs. arg[1]: a folder for
 -- pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Gradients")
 ui.wait("gradients.parameter", "fc1.weight")

@@ -1,5 +1,5 @@
--- The tape of a convolutional network in the panel of the first layout: from left to right, all of it in sight and large
--- enough to read; by choice from top to bottom. Real mouse events.
+-- The tape of a convolutional network in the panel of the first layout: from left to right in two rows, all of it in sight and
+-- large enough to read; by choice from top to bottom. Real mouse events.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("tape.node", "conv2d")
 ui.wait("tape.direction", "right", 10)
@@ -9,10 +9,13 @@ real.begin()
 local nodes = ui.texts("tape.node")
 assert(#nodes >= 14, "only " .. #nodes .. " nodes are in sight")
 ui.expect("tape.node", "conv1.weight [8, 1, 3, 3] shown as weight")
-local x1, y1 = ui.rect("tape.node", "max_pool2d")
-local x2, y2, width, height = ui.rect("tape.node", "view")
+local x1, y1 = ui.rect("tape.node", "relu [16, 8, 16, 16]")
+local x2, y2, width, height = ui.rect("tape.node", "max_pool2d [16, 8, 8, 8]")
 assert(x2 > x1 and math.abs(y1 - y2) < 2, "the data does not flow to the right in one line")
-assert(height > 18, "boxes are only " .. height .. " pixels high")
+local _, y3 = ui.rect("tape.node", "view")
+assert(y3 > y2 + height, "the chain does not continue in a second row")
+assert(height > 28, "boxes are only " .. height .. " pixels high")
+assert(tonumber(ui.texts("tape.least_text")[1]) >= 10, "a text is only " .. ui.texts("tape.least_text")[1] .. " pixels high")
 local weight_x, weight_y = ui.rect("tape.node", "conv1.weight")
 local bias_x, bias_y = ui.rect("tape.node", "conv1.bias")
 assert(bias_y > weight_y + height, "a bias stands below its layer")

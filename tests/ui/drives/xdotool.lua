@@ -1,5 +1,6 @@
 -- Input through the display's own mouse and keyboard, as a person does it.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.layout("Watch")
 
 ui.wait("curves.curve", "loss")
 real.begin()

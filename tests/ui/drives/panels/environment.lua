@@ -1,4 +1,5 @@
 -- Environment: versions, devices, processors and memory are listed, and Copy has them as text. arg[1]: a folder for pictures.
+ui.layout("Watch")
 ui.click("panel", "Environment")
 ui.wait("environment.copy", "Devices\n  cpu: ")
 ui.expect("environment.row", "Lunagrad: ")

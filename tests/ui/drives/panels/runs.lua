@@ -1,4 +1,5 @@
 -- Runs: the row of the window's own run says that it is paused, however long ago its files changed. arg[1]: a folder for pictures.
+ui.layout("Watch")
 ui.wait("curves.curve", "loss")
 ui.key("F6")
 ui.wait("state", "paused")
