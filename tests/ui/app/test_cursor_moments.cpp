@@ -183,7 +183,8 @@ class RandomPerson {
         reload("");
         break;
       case Deed::reload_with_error:
-        if (!active) break;
+        if (!active || !runs_the_file()) control.restart();
+        look_until("the script runs", [&] { return bench().journal().active() && runs_the_file(); });
         reload("error('planted'); ");
         look_until("the error ends the run", [&] {
           if (bench().journal().state() == SessionState::paused) control.run();
@@ -220,6 +221,12 @@ class RandomPerson {
     }
   }
 
+  // A fork may run the script's former text, which it has in a folder of its own.
+  bool runs_the_file() {
+    const std::vector<std::string> files = bench().session().files();
+    return std::find(files.begin(), files.end(), path_) != files.end();
+  }
+
   // Saves another text of the script, whose lines lie elsewhere, which a run takes over. `planted` is run
   // before the step logs.
   void reload(const std::string& planted) {
@@ -227,7 +234,7 @@ class RandomPerson {
     text.insert(text.find("lg.run.log"), planted);
     bench().actions().act("set_text", {path_, text});
     const uint64_t reloads = bench().journal().reloads();
-    if (!planted.empty() || bench().journal().state() != SessionState::running) return;
+    if (!planted.empty() || bench().journal().state() != SessionState::running || !runs_the_file()) return;
     look_until("the reload arrives",
                [&] { return bench().journal().reloads() > reloads || !bench().journal().active(); });
   }
