@@ -1,6 +1,6 @@
 #pragma once
-// Twelve scripts that a window shows in different ways, with loops that do not end. A reload, a fork and a replay
-// continue with the states that they register.
+// Twelve scripts that a window shows in different ways, with loops that do not end. A reload, a fork and a
+// replay continue with the states that they register.
 
 namespace lunagrad::tests {
 
@@ -146,7 +146,8 @@ for step in lg.run.steps() do
   local loss = (root * lg.tensor{2., 3.}):sum()
   loss:backward()
   lg.run.log{loss = loss}
-end)", true},
+end)",
+     true},
     {"200 layers", R"(
 local lg = require "lunagrad"
 local nn = lg.nn
