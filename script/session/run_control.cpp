@@ -258,14 +258,15 @@ bool RunControl::pause_is_near() const {
 void RunControl::begin_last_checkpoint() {
   const std::lock_guard lock(mutex_);
   stop_ = false;
+  checkpointed_ = true;
   pausing_.clear();
   forget_reloads();
 }
 
 void RunControl::script_ended(Outcome outcome) {
   const std::lock_guard lock(mutex_);
-  if (stop_ || interrupt_) forget_reloads();
-  stop_ = interrupt_ = writing_ = false;
+  if (stop_ || interrupt_ || checkpointed_) forget_reloads();
+  stop_ = interrupt_ = checkpointed_ = writing_ = false;
   pausing_.clear();
   in_steps_.store(false);
   outcome_ = outcome;

@@ -143,7 +143,8 @@ class RunControl {
   bool viewers_changed_ = false;
   bool running_ = false;  // a script runs; tasks do not count
   bool task_running_ = false;
-  bool writing_ = false;  // a checkpoint is being written, inside the script
+  bool writing_ = false;       // a checkpoint is being written, inside the script
+  bool checkpointed_ = false;  // the last checkpoint has begun: the script ends after it
   Pausing::Clock::time_point stop_since_;
   Pausing::Clock::time_point awaited_since_;  // the oldest waiting request, or the last safe point
   Outcome outcome_ = Outcome::ok;

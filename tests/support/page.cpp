@@ -60,6 +60,7 @@ Page read_page(const std::string& text) {
     if (line.starts_with("```")) {
       fence = fence.empty() ? line : "";
       begins = true;
+      if (!fence.empty()) page.languages.push_back(fence.substr(3));
       if (fence == "```lua") page.steps.push_back({PageStep::Kind::script, "", {}, number});
       continue;
     }

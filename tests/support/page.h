@@ -25,8 +25,9 @@ struct PageStep {
 
 struct Page {
   std::vector<PageStep> steps;
-  std::vector<std::string> prose;  // the lines outside of blocks
-  std::vector<std::string> other;  // the lines of indented blocks and of blocks in other languages
+  std::vector<std::string> prose;      // the lines outside of blocks
+  std::vector<std::string> other;      // the lines of indented blocks and of blocks in other languages
+  std::vector<std::string> languages;  // of the fenced blocks
 };
 
 Page read_page(const std::string& text);

@@ -97,6 +97,11 @@ void Program::signal(int number) {
   });
 }
 
+bool Program::running() const {
+  siginfo_t ended{};
+  return pid_ > 0 && waitid(P_PID, id_t(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0;
+}
+
 Finished Program::finish() {
   const int code = wait_for(pid_);
   return {code, out(), err()};

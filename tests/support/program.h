@@ -21,6 +21,7 @@ class Program {
 
   bool wrote(const std::string& text);  // waits for it, on either stream; false after tests::kHangSeconds
   void signal(int number);              // and waits until the program has taken it
+  bool running() const;                 // it has not ended yet
   Finished finish();
   std::string out() const;
   std::string err() const;

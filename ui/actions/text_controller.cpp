@@ -139,7 +139,8 @@ bool TextController::keep_all() {
 // The reload takes effect at the end of the step. The session refuses a text that does not compile, and
 // reports it.
 void TextController::reload_if_run(const std::string& path) {
-  if (!hot_reload_ || !journal_.active()) return;
+  // A text that is saved while the run is being stopped does not let it go on.
+  if (!hot_reload_ || !journal_.active() || journal_.state() == SessionState::stopping) return;
   for (const std::string& file : session_.files())
     if (same_file(file, path)) {
       session_.reload();

@@ -1,9 +1,10 @@
 // The pages of the documents are right: their commands, typed in order in one folder per page, do and print
-// what the page shows (tests/support/page.h). The drives of tests/ui/drives/pages play the parts in the
-// window.
+// what the page shows (tests/support/page.h). Windows open on a virtual display; the drives of
+// tests/ui/drives/pages play what the pages do in them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +12,13 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "folders.h"
+#include "tests/support/display.h"
 #include "tests/support/page.h"
 #include "tests/support/program.h"
+#include "tests/support/timing.h"
 
 using namespace lunagrad::test;
 namespace fs = std::filesystem;
@@ -23,21 +27,25 @@ namespace {
 
 // Commands that no test types, by their beginning.
 constexpr const char* kNotTyped[][2] = {
-    {"./test", "it runs this test"},
-    {"./setup.sh", "it installs packages"},
-    {"cmake --build build", "what is tested is built"},
-    {"sudo ", "it changes the machine"},
-    {"lunagrad run --watch ", "it waits for changes of the script; the tests of reloads start it"},
-    {"ssh ", "it wants another machine"},
-    {"sbatch ", "it wants Slurm"},
-    {"srun ", "it wants Slurm"},
-    {"mpirun -np 16 ", "it wants several machines"},
+    {"./test", "it runs this test"},      {"cmake --build build", "what is tested is built"},
+    {"ssh ", "it wants another machine"}, {"sbatch ", "it wants Slurm"},
+    {"srun ", "it wants Slurm"},          {"mpirun -np 16 ", "it wants several machines"},
 };
 
-bool is_typed(const std::string& command) {
+// How such a command begins; null for a step that is followed.
+const char* not_typed_as(const PageStep& step) {
   for (const auto& [begin, reason] : kNotTyped)
-    if (command.starts_with(begin)) return false;
-  return true;
+    if (step.kind == PageStep::Kind::command && step.text.starts_with(begin)) return begin;
+  return nullptr;
+}
+
+// README.md and the pages in docs/.
+std::vector<std::string> pages() {
+  std::vector<std::string> names{"README.md"};
+  for (const auto& entry : fs::directory_iterator(LUNAGRAD_SOURCE_DIR "/docs"))
+    if (entry.path().extension() == ".md") names.push_back("docs/" + entry.path().filename().string());
+  std::sort(names.begin() + 1, names.end());
+  return names;
 }
 
 bool is_open(const std::string& command) {
@@ -89,7 +97,7 @@ class UserFolder {
       }
       case PageStep::Kind::command:
         if (is_open(step.text))
-          check_open(step);
+          open(step);
         else if (std::find(step.lines.begin(), step.lines.end(), "^C") != step.lines.end())
           interrupt(step);
         else
@@ -124,17 +132,65 @@ class UserFolder {
     CHECK(missing_line(step.lines, done.out) == "");
   }
 
-  // The window is not opened here: the command line is right if only the display is missing.
-  void check_open(const PageStep& step) {
-    const Finished done = shell("unset DISPLAY WAYLAND_DISPLAY; { " + step.text + "\n} 2>&1");
+  // Opens the window, and closes it as Ctrl-C does once it has drawn and its script has logged a step.
+  void open(const PageStep& step) {
+    if (!fs::exists(LUNAGRAD_BINARY_DIR "/lunagrad-workbench")) return find_no_window(step);
+    const std::set<std::string> before = runs();
+    const std::string script = script_of(step.text);
+    const Display display;
+    REQUIRE(display.works());
+    std::vector<std::string> variables = environment();
+    for (const std::string& variable : display.environment()) variables.push_back(variable);
+    Program program({"bash", "-c", "exec " + step.text}, "", variables, where_);
+    std::string run;
+    int window = 0;
+    CHECK(lunagrad::tests::eventually([&] {
+      if (!program.running()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      for (const std::string& name : runs())
+        if (!before.count(name)) run = name;
+      if (!script.empty() && read_file(run + "/metrics.jsonl").find("\"metrics\"") == std::string::npos)
+        return false;
+      if (window == 0) window = display.window("lunagrad-workbench");
+      return window != 0 && display.has_drawn();
+    }));
+    CHECK_MESSAGE(window != 0, "no window is shown");
+    if (window != 0) kill(window, SIGTERM);
+    const Finished done = program.finish();
+    INFO(done.out, done.err);
+    CHECK(done.code == 0);
+    if (script.empty()) return;
+    const std::string config = read_file(run + "/config.json");
+    CAPTURE(config);
+    CHECK(std::regex_search(config, std::regex("\"outcome\": \"(ok|stopped)\"")));
+    CHECK(config.find("\"script\": \"" + script + "\"") != std::string::npos);
+    static const std::regex setting("--set (\\w+)=(\\S+)");
+    for (std::sregex_iterator it(step.text.begin(), step.text.end(), setting), end; it != end; ++it)
+      CHECK(config.find("\"" + (*it)[1].str() + "\": \"" + (*it)[2].str() + "\"") != std::string::npos);
+  }
+
+  // In a build without the window the command line is right if only the window is missing.
+  void find_no_window(const PageStep& step) {
+    const Finished done = shell("{ " + step.text + "\n} 2>&1");
     INFO(done.out);
     CHECK(done.code == 5);
     CHECK(done.out.find("lunagrad run SCRIPT needs no window") != std::string::npos);
-    std::istringstream words(step.text);
-    std::string word;
-    while (words >> word && word != "open") {
-    }
-    if (words >> word && word[0] != '-' && word[0] != '#') CHECK(fs::exists(where_ + "/" + word));
+  }
+
+  // The script that a window runs; "" if it shows a sweep.
+  static std::string script_of(const std::string& command) {
+    static const std::regex opened("lunagrad open (?:-\\S+ )*(\\S+\\.lua)");
+    std::smatch found;
+    if (command.starts_with("./run ")) return "examples/04_digits_mlp.lua";
+    return std::regex_search(command, found, opened) ? found[1].str() : "";
+  }
+
+  std::set<std::string> runs() const {
+    std::set<std::string> folders;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(where_ + "/runs", none))
+      folders.insert(entry.path().string());
+    return folders;
   }
 
   // Types Ctrl-C once the lines above it are there.
@@ -173,7 +229,7 @@ std::string follow(const std::string& name, Installed installed, size_t least) {
   if (installed == Installed::yes) user_folder.put_on_path();
   size_t count = 0;
   for (const PageStep& step : page.steps) {
-    if (step.kind == PageStep::Kind::command && !is_typed(step.text)) continue;
+    if (not_typed_as(step)) continue;
     user_folder.follow(step);
     ++count;
   }
@@ -191,7 +247,7 @@ void check_numbers(const std::string& name, const std::string& printed, size_t l
 
 }  // namespace
 
-TEST_CASE("README is true") { follow("README.md", Installed::no, 5); }
+TEST_CASE("README is true") { follow("README.md", Installed::no, 6); }
 TEST_CASE("the tutorial is true") {
   check_numbers("docs/tutorial.md", follow("docs/tutorial.md", Installed::no, 14), 4);
 }
@@ -204,10 +260,27 @@ TEST_CASE("the page on several processes is true") { follow("docs/distributed.md
 TEST_CASE("the page on sharing runs is true") { follow("docs/sharing.md", Installed::yes, 6); }
 TEST_CASE("the page on trust is true") { follow("docs/trust.md", Installed::yes, 8); }
 TEST_CASE("the page on PyTorch is true") { follow("docs/pytorch.md", Installed::yes, 1); }
+TEST_CASE("the page on the window is true") { follow("docs/window.md", Installed::yes, 1); }
 TEST_CASE("the other pages are true") {
-  for (const char* page :
-       {"docs/window.md", "docs/reference.md", "docs/troubleshooting.md", "docs/benchmarks.md"})
-    follow(page, Installed::yes, 0);
+  const std::set<std::string> own{"tutorial.md", "find-the-bug.md", "guide.md",
+                                  "sweeps.md",   "distributed.md",  "sharing.md",
+                                  "trust.md",    "pytorch.md",      "window.md"};
+  for (const std::string& page : pages())
+    if (page.starts_with("docs/") && !own.count(page.substr(5))) follow(page, Installed::yes, 0);
+}
+
+TEST_CASE("every command of the pages is typed, or it is in the list of the others, which has no more") {
+  const std::set<std::string> languages{"console", "lua", "diff", "cmake", "cpp"};
+  std::set<std::string> not_typed;
+  for (const std::string& name : pages()) {
+    CAPTURE(name);
+    const Page page = read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + name));
+    for (const std::string& language : page.languages)
+      CHECK_MESSAGE(languages.count(language) == 1, language);
+    for (const PageStep& step : page.steps)
+      if (const char* const begin = not_typed_as(step)) not_typed.insert(begin);
+  }
+  for (const auto& [begin, reason] : kNotTyped) CHECK_MESSAGE(not_typed.count(begin) == 1, begin);
 }
 
 TEST_CASE("every topic of help that a page or a message names is there") {
@@ -233,11 +306,10 @@ TEST_CASE("every command of the pages stands where it is tested") {
   // of benchmarks.md take hours.
   const std::regex command("\\s*(\\$ )?(build/)?(lunagrad|lunagrad-workbench|\\./run|\\./test) .*"),
       capitals("\\b[A-Z]+\\b");
-  for (const auto& entry : fs::directory_iterator(LUNAGRAD_SOURCE_DIR "/docs")) {
-    if (entry.path().extension() != ".md" || entry.path().filename() == "benchmarks.md") continue;
-    for (const std::string& line : read_page(read_file(entry.path().string())).other)
-      if (std::regex_match(line, command))
-        CHECK_MESSAGE(std::regex_search(line, capitals), entry.path().string(), ": ", line);
+  for (const std::string& page : pages()) {
+    if (page == "docs/benchmarks.md") continue;
+    for (const std::string& line : read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + page)).other)
+      if (std::regex_match(line, command)) CHECK_MESSAGE(std::regex_search(line, capitals), page, ": ", line);
   }
 }
 
@@ -262,6 +334,7 @@ TEST_CASE("what a page shows is compared with what is printed") {
   CHECK(page.steps[1].lines == std::vector<std::string>{"b"});
   CHECK(page.steps[3].text == "");
   CHECK(page.other == std::vector<std::string>{"    d"});
+  CHECK(page.languages == std::vector<std::string>{"lua", "console", "lua"});
   CHECK(numbers_in({"from 0.6 to 5.3, 97 % of 12, `0.7`, x1.5 and 1.2.3", "![0.8](a.png)"}) ==
         std::vector<std::string>{"0.6", "5.3", "97"});
   CHECK(is_printed("97", "accuracy 97.8 %"));

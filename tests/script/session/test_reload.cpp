@@ -344,6 +344,21 @@ TEST_CASE("a stop drops a waiting reload") {
   CHECK(recorder.output() == "go\n");
 }
 
+TEST_CASE("a stop drops a reload that arrives while the last checkpoint is written") {
+  const test::Folder folder;
+  Recorder recorder;
+  recorder.also = [&recorder](const Event& event) {
+    if (event.kind == Kind::step && event.step == 3) recorder.session.stop();
+    if (event.kind == Kind::checkpoint) recorder.session.reload("print 'gone on'");
+  };
+  RunOptions options;
+  options.run_directory = folder.path() + "/run";
+  recorder.session.run_text(kReloadedTraining, "test", options);
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK(recorder.saw(Kind::checkpoint));
+  CHECK(recorder.output() == "");
+}
+
 TEST_CASE("a reloaded run keeps its folder and records the reload; repro refuses it with the reason") {
   const lunagrad::test::Folder folder;
   const std::string run = folder.path() + "/run";

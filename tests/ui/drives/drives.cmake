@@ -119,6 +119,8 @@ window_test(crash crash.cmake)
 window_test(start start.cmake)
 window_test(hostile hostile.cmake)
 window_test(frame frame.cmake)
+# Figures: the clicks that questions take.
+window_test(clicks clicks.cmake)
 window_test(curves curves.cmake)
 window_test(editor editor.cmake)
 window_test(save-and-continue save_and_continue.cmake)
