@@ -18,7 +18,7 @@ Graph chain(uint32_t count) {
 }
 
 // No box is outside of the picture, and no line within a row goes through another box.
-void check_sound(const Graph& graph, const GraphLayout& layout) {
+void check_rows_sound(const Graph& graph, const GraphLayout& layout) {
   REQUIRE(layout.centers.size() == graph.boxes.size());
   REQUIRE(layout.first.size() == graph.edges.size() + 1);
   for (size_t b = 0; b < graph.boxes.size(); ++b) {
@@ -63,7 +63,7 @@ TEST_CASE("a long chain continues in rows from left to right, and the last one i
   const Graph graph = chain(200);
   const GraphLayout single = layout_sideways(graph);
   const GraphLayout wrapped = wrap_rows(graph, single, 2000);
-  check_sound(graph, wrapped);
+  check_rows_sound(graph, wrapped);
   CHECK(wrapped.sideways);
   CHECK(wrapped.width < 2100);
   CHECK(rows_of(wrapped) == wrapped.rows);
@@ -92,7 +92,7 @@ TEST_CASE("a chain downwards continues in columns") {
   CHECK_FALSE(wrapped.sideways);
   CHECK(wrapped.rows == 3);
   CHECK(wrapped.height < 560);
-  check_sound(turned(graph), turned(wrapped));
+  check_rows_sound(turned(graph), turned(wrapped));
 }
 
 TEST_CASE("a residual tensor goes on beside the chain") {
@@ -100,7 +100,7 @@ TEST_CASE("a residual tensor goes on beside the chain") {
   for (uint32_t i = 4; i < 40; i += 4) graph.edges.push_back({i - 4, i});
   const GraphLayout wrapped = wrap_rows(graph, layout_sideways(graph), 1500);
   CHECK(wrapped.rows >= 3);
-  check_sound(graph, wrapped);
+  check_rows_sound(graph, wrapped);
 }
 
 TEST_CASE("branches stay together, and what is short or one large box is not wrapped") {
