@@ -91,12 +91,17 @@ void Journal::note(const Event& event) {
   const std::string text = printable(event.text.substr(0, event.text.find('\n')));
   switch (event.kind) {
     case Event::Kind::not_finite: {
-      NotFiniteNote made{
-          event.text.starts_with("NaN"), event.step, event.since, text, {}, event.place, event.node};
+      NotFiniteNote made{text.substr(0, text.find_first_of(" :")),
+                         event.step,
+                         event.since,
+                         text,
+                         {},
+                         event.place,
+                         event.node};
       if (const size_t more = event.text.find('\n'); more != event.text.npos)
         made.explanation = event.text.substr(more + 1);
       not_finite_ = std::move(made);
-      mark(RunMark::Kind::not_finite, event, text, not_finite_->nan ? "NaN" : "Inf");
+      mark(RunMark::Kind::not_finite, event, text, not_finite_->kind);
       break;
     }
     case Event::Kind::growth:

@@ -32,7 +32,7 @@ std::string printable(std::string_view);
 
 // The first NaN or Inf of a run.
 struct NotFiniteNote {
-  bool nan = true;  // false: Inf
+  std::string kind = "NaN";  // or "Inf", "-Inf"
   int64_t step = 0, since = 0;
   std::string headline;     // "NaN since step 20: sqrt at model.lua:31"
   std::string explanation;  // may be empty
