@@ -14,11 +14,13 @@ namespace lunagrad {
 
 class UntapedCalls {
  public:
-  void ran(const Call&);     // a call that recorded no node
+  void ran(const Call&);  // a call that recorded no node
+  // Notes a call that a pause or an error is about, whatever it reads. Returns the note's id.
+  uint64_t note(const Call&, SourceLine, uint32_t module);
   void read(const Tensor&);  // an operand of a recorded call: notes a frozen parameter
-  // The notes that lead to nodes of the pass, newest first. Ids of nodes and notes grow in the order of the
-  // calls.
-  std::vector<NodeInfo> leading_to(const KeptPass&) const;
+  // The notes that lead to nodes of the pass, or to the note `also`, newest first. Ids of nodes and notes
+  // grow in the order of the calls.
+  std::vector<NodeInfo> leading_to(const KeptPass&, uint64_t also = 0) const;
   // The note of an operand's maker; 0: there is none. `reader`: the node or note that reads the operand.
   uint64_t maker_of(uint64_t tensor, uint64_t reader) const;
   const KeptNode* find(uint64_t id) const;
@@ -26,6 +28,7 @@ class UntapedCalls {
 
  private:
   const Node* note_leaf(const Tensor&);  // null: it is no parameter
+  uint64_t add(const Call&, SourceLine, uint32_t module);
   void forget_half();
   std::deque<KeptNode> notes_;  // by id: calls, and leaves before their first reader
   std::unordered_map<uint64_t, std::vector<uint64_t>>

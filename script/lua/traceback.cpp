@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "runtime/core/memory_limit.h"
+#include "runtime/core/op.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/caught_error.h"
+#include "script/lua/convert.h"
 #include "script/lua/guard.h"
 #include "script/lua/hint.h"
 #include "script/lua/missing.h"
@@ -61,6 +63,7 @@ struct Frames {
 };
 
 constexpr size_t kShownAtEachEnd = 12;
+constexpr int kListedTensors = 8;
 
 // Finds the outermost level of the stack by bisection, because each lua_getstack walks from the innermost
 // level.
@@ -124,6 +127,32 @@ std::string join(const Frames& frames) {
   return text + (frames.library.size() > kShownAtEachEnd ? ", …)\n" : ")\n");
 }
 
+// Notes the op that the engine's Error names, and the tensors among the arguments of the function that raised
+// it, whose frame still exists.
+void note_call(lua_State* L, const CaughtError& raised, ScriptError& error) {
+  const std::string_view message = raised.message;
+  const size_t colon = message.find(": ");
+  if (colon == message.npos) return;
+  for (const std::string& name :
+       {std::string(message.substr(0, colon)), "_" + std::string(message.substr(0, colon))})
+    if (error.op.empty() && find_op(name)) error.op = name;
+  lua_Debug callee;
+  if (error.op.empty() || !lua_getstack(L, 1, &callee) || !lua_getinfo(L, "S", &callee) ||
+      *callee.what != 'C')
+    return;
+  for (int i = 1; lua_getlocal(L, &callee, i); ++i) {
+    if (const Tensor* const x = to_tensor(L, -1)) error.operands.push_back(*x);
+    for (int k = 1; lua_istable(L, -1) && k <= kListedTensors; ++k) {  // cat{a, b}
+      lua_rawgeti(L, -1, k);
+      const Tensor* const x = to_tensor(L, -1);
+      if (x) error.operands.push_back(*x);
+      lua_pop(L, 1);
+      if (!x) break;
+    }
+    lua_pop(L, 1);
+  }
+}
+
 // Fills `error` from the message at the top of the stack.
 void describe(lua_State* L, ScriptError& error) {
   error.message = text_of_top(L);
@@ -141,9 +170,10 @@ void describe(lua_State* L, ScriptError& error) {
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
   const CaughtError& raised = binding_state(L).last_error;  // raised by the engine or the library
-  if (const size_t at = error.message.rfind(raised.message);
-      *raised.message && raised.kind == ErrorKind::value && at != std::string::npos)
-    error.message.insert(at, module_path(L));
+  if (const size_t at = error.message.rfind(raised.message); *raised.message && at != std::string::npos) {
+    note_call(L, raised, error);
+    if (raised.kind == ErrorKind::value) error.message.insert(at, module_path(L));
+  }
   if (explain_missing(L, frames.first_level, frames.first.line, in_user_code, error.message)) return;
   std::string advice = missing_method(L, frames.first_level, error.message);
   if (advice.empty()) advice = dotted_method(L, frames.first_level, error.message);

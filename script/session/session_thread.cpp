@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "runtime/core/op_name.h"
 #include "runtime/dist/world.h"
 #include "runtime/io/disk_limit.h"
 #include "runtime/tape/autocast.h"
@@ -19,6 +20,7 @@
 #include "script/session/console.h"
 #include "script/session/findings.h"
 #include "script/session/run_bindings.h"
+#include "script/view/failing_nodes.h"
 
 namespace lunagrad {
 namespace {
@@ -163,6 +165,7 @@ std::optional<Script> SessionThread::run_script(Script script) {
   context_.generator.seed(script.options.seed.value_or(0));
   context_.line = {};
   context_.module = 0;
+  found_.reset();
   const bool goes_on = bool(handover_);
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
   if (!goes_on) warned_.clear();
@@ -271,8 +274,6 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
     if (run_) read_for_viewers();    // null if there was no memory for it
   } catch (const std::exception&) {  // the script has already failed
   }
-  viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
-  host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   std::string message = error.message;
   SourcePlace place{error.file, error.line};
@@ -282,11 +283,18 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
     message = reason;
     place = place_in(reason);
   }
-  if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
+  const bool failed = outcome != Outcome::ok && outcome != Outcome::stopped;
+  PausePosition at;
+  if (failed) at = failure_position(error, place, message);
+  viewers_.tape().settle(failed);
+  if (failed && at.node == 0) find_failed_node(at, message);
+  host_.exchange();
+  if (failed && !exit_code) {
     std::string report = message;
     if (handover_)
       report += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
-    events_.fail(std::move(report), std::move(place), outcome);
+    events_.fail(std::move(report), std::move(place), outcome,
+                 std::make_shared<const PausePosition>(std::move(at)));
   }
   int code = exit_code.value_or(int(outcome));
   try {
@@ -397,12 +405,13 @@ SessionThread& SessionThread::of(lua_State* L) {
   return *static_cast<SessionThread*>(binding_state(L).safe_point_data);
 }
 
-void SessionThread::set_state(SessionState state, SourcePlace place) {
+void SessionThread::set_state(SessionState state, PausePtr pause) {
   if (!control_.set_state(state)) return;
   Event event{};
   event.kind = Event::Kind::state;
   event.state = state;
-  event.place = std::move(place);
+  if (pause) event.place = pause->place;
+  event.pause = std::move(pause);
   emit(std::move(event));
 }
 
@@ -466,7 +475,8 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
   const auto may_listen = [&] { return !control_.at_own_work() && !breakpoints_.watch().busy(); };
   if (may_listen()) {
     if (breakpoints_.take_over()) viewers_.listen();
-    breakpoints_.announce_finding(viewers_.tape());
+    if (std::optional<PausePosition> met = breakpoints_.announce_finding(viewers_.tape()))
+      found_ = std::move(met);
   }
   // The safe point at the beginning of the loop is no end of a step.
   control_.reached(place == SafePlace::step_end && run_->done() == 0 ? SafePlace::midst : place);
@@ -496,11 +506,12 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
         break;
       case Next::pause:
         if (!std::exchange(holds_, true)) dist::hold(true);
-        wait_while_paused(L);
+        wait_while_paused(L, step.single);
         break;
       case Next::go_on:
         if (std::exchange(holds_, false)) dist::hold(false);
-        if (!step.to_line) {
+        viewers_.note_calls(step.single == StepTo::op);
+        if (step.single != StepTo::line) {
           script_.forget_lines();
         } else if (!script_.lines_watched()) {
           script_.watch_lines(L);
@@ -513,15 +524,76 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
   }
 }
 
-void SessionThread::wait_while_paused(lua_State* L) {
+// Called again after each task that runs during the pause.
+void SessionThread::wait_while_paused(lua_State* L, StepTo ended) {
   viewers_.profile().leave();
   viewers_.ranks().leave();
-  viewers_.tape().settle(false);
-  const SourceLine line = L ? script_line(L) : context_.line;
-  set_state(SessionState::paused, {interned(line.file), int(line.line)});
+  PausePtr pause;
+  const bool begins = control_.state() != SessionState::paused;
+  if (begins) {
+    pause = std::make_shared<const PausePosition>(pause_position(L, ended));
+    shows_op_ = pause->node != 0;
+  }
+  if (begins || !shows_op_) viewers_.tape().settle(false);
+  if (begins) set_state(SessionState::paused, std::move(pause));
   script_.forget_lines();
   control_.wait_while_paused();
   viewers_.profile().come_back();
+}
+
+PausePosition SessionThread::pause_position(lua_State* L, StepTo ended) {
+  using Reason = PausePosition::Reason;
+  if (found_) return *std::exchange(found_, std::nullopt);
+  PausePosition at;
+  at.step = run_->step();
+  at.place = lunagrad::place_of(L ? script_line(L) : context_.line);
+  if (ended == StepTo::line) at.reason = Reason::line;
+  if (ended == StepTo::step_end) at.reason = Reason::step;
+  if (ended != StepTo::op) return at;
+  at.reason = Reason::op;
+  if (const NotedCall* const noted = viewers_.noted_call()) {
+    describe(*noted, at);
+    at.node = viewers_.tape().show(*noted);
+  } else if (const Node* const root = viewers_.noted_root()) {
+    at.op = public_op_name(root->label());
+    at.backward = true;
+    at.summary = "the backward pass from here has ended";
+    at.node = root->id;
+  }
+  viewers_.forget_noted();
+  return at;
+}
+
+PausePosition SessionThread::failure_position(const ScriptError& error, const SourcePlace& place,
+                                              const std::string& message) {
+  PausePosition at;
+  at.reason = PausePosition::Reason::error;
+  at.step = run_ ? run_->step() : 0;
+  at.summary = message.substr(0, message.find('\n'));
+  at.good_step = handover_.kept_step().value_or(handover_ ? handover_.step() : -1);
+  if (const Op* const op = error.op.empty() ? nullptr : find_op(error.op)) {
+    NotedCall noted;
+    noted.call.op = op;
+    for (const Tensor& x : error.operands) noted.call.in.push_back(x);
+    noted.line = {intern(place.file), place.line};
+    noted.module = context_.module;
+    describe(noted, at);
+    at.node = viewers_.tape().show(noted, true);
+  }
+  at.place = place;
+  return at;
+}
+
+// An error that no call made, or of a backward pass: looks for the nodes of its line.
+void SessionThread::find_failed_node(PausePosition& at, const std::string& message) {
+  const std::shared_ptr<const TapeSnapshot> tape = viewers_.tape().tape();
+  if (!tape || !tape->failed) return;
+  const std::vector<int> nodes = failing_nodes(*tape, message, at.place);
+  if (nodes.empty()) return;
+  const NodeInfo& node = tape->nodes[size_t(nodes[0])];
+  at.node = node.id;
+  at.backward = node.place != at.place;
+  if (at.backward) at.op = public_op_name(node.op);
 }
 
 void SessionThread::pause_here(lua_State* L) {
