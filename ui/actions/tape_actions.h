@@ -26,8 +26,8 @@ class TapeActions {
   void open_around(int node) { model_.open_around(node); }  // all modules that contain the node
   void turn(bool sideways);  // the direction of the picture follows the shape of its panel
 
-  // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
-  // after the model's update().
+  // Selects the node at which the run has come to stand, and the node that select_when_shown() asked for.
+  // Once a frame, after the model's update().
   void update(const Journal&);
   // fields_of() describes a node by fields that are the same in every step. find() returns the node with
   // these fields, or -1 if there is none.
@@ -45,7 +45,7 @@ class TapeActions {
   TapeModel& model_;
   Actions& actions_;
   uint64_t wanted_node_ = 0;  // 0: none
-  size_t stops_seen_ = 0;     // breakpoint hits of the journal that were already handled
+  PausePtr pause_;            // the journal's position that was already handled
 };
 
 }  // namespace lunagrad

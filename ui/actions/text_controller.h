@@ -35,6 +35,9 @@ class TextController {
   void open_kept(const std::string& script);
   // Shows the line in the editor and brings the panel to the front; opens the file if necessary.
   void go_to(const SourcePlace&);
+  // Brings the text to the front of the editor, which keeps its place among the panels; opens the file if
+  // necessary.
+  void bring(const std::string& file);
   bool wants_place() const { return wanted_place_.has_value(); }
   // Returns, once, the line that the editor panel should scroll to.
   std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }

@@ -108,6 +108,7 @@ class EditorPanel final : public Panel {
     draw_path_bar(bench);
     leave_find(bench);
     show_text_of_node(bench);
+    follow_pause(bench);
     if (bench.texts().documents().active()) draw_tabs(bench);
     if (bench.texts().documents().active()) draw_banner(bench, *bench.texts().documents().active());
     Document* document = bench.texts().documents().active();
@@ -411,6 +412,24 @@ class EditorPanel final : public Panel {
     marked_ =
         node && LiveGutter::belongs(document, node->place.file) ? gutter_.line_now(node->place.line) : -1;
     if (std::exchange(reveals_, false) && marked_ >= 0) view.reveal(marked_);
+    if (const int line = line_of_pause(bench, document); std::exchange(follows_, false) && line >= 0)
+      view.reveal(line);
+  }
+
+  // At each pause the text follows to the line where the run stands.
+  void follow_pause(Workbench& bench) {
+    if (bench.journal().pause() == pause_) return;
+    pause_ = bench.journal().pause();
+    if (!pause_ || pause_->place.line < 1) return;
+    bench.texts().bring(pause_->place.file);
+    follows_ = true;
+  }
+
+  // -1: the run does not stand in this text.
+  int line_of_pause(const Workbench& bench, const Document& document) const {
+    const PausePtr& pause = bench.journal().pause();
+    return pause && LiveGutter::belongs(document, pause->place.file) ? gutter_.line_now(pause->place.line)
+                                                                     : -1;
   }
 
   // When a node is selected elsewhere, brings its text to the front if the text is open.
@@ -480,8 +499,7 @@ class EditorPanel final : public Panel {
     if (!shown.empty() && shown[0] == &gutter_.columns()[0])
       look.heat = [&](int line) { return gutter_.heat(line); };
     look.marked = marked_;
-    const SourcePlace& pause = bench.journal().pause_place();
-    look.paused_line = LiveGutter::belongs(document, pause.file) ? gutter_.line_now(pause.line) : -1;
+    look.paused_line = line_of_pause(bench, document);
     look.search = find_.search();
     look.current_match = look.search ? find_.current(document.buffer) : -1;
     if (bench.description().enabled())
@@ -581,7 +599,8 @@ class EditorPanel final : public Panel {
   int typed_document_ = 0;
   uint64_t typed_revision_ = 0;
   double typed_at_ = 0;
-  bool checked_ = false, reveals_ = false;
+  bool checked_ = false, reveals_ = false, follows_ = false;
+  PausePtr pause_;  // the last one that the text followed to
   std::vector<int> lit_;
   int marked_ = -1, last_selected_ = -1;
 };

@@ -207,7 +207,8 @@ class InspectorPanel final : public Panel {
 
   void draw_record(Workbench& bench, const NodeInfo& node) {
     if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
-    draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
+    if (!node.outputs.empty())
+      draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
       ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(6.2f));
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);

@@ -399,6 +399,12 @@ class TapePanel final : public Panel {
       wanted_menu_ = int(picture.boxes[size_t(box)].index);
   }
 
+  // The node at which the run stands; -1: none, or it is not on this tape.
+  static int node_of_pause(const Workbench& bench) {
+    const PausePtr& pause = bench.journal().pause();
+    return pause ? bench.tape().find_node(pause->node) : -1;
+  }
+
   // The selected box, or the closed module that the arrows moved to.
   int focused_box(const Workbench& bench, const TapePicture& picture) const {
     const int selected = bench.tape().selected();
@@ -414,6 +420,8 @@ class TapePanel final : public Panel {
     marks.selected = focused_box(bench, picture);
     if (player_.on())
       marks.playhead = int(picture.box_of[bench.tape().tree()->execution[size_t(player_.position())]]);
+    else if (const int stands = node_of_pause(bench); stands >= 0)
+      marks.playhead = int(picture.box_of[size_t(stands)]);
     marks.boxes = &marks_.boxes();
     marks.standing_out = &marks_.standing_out();
     marks.bands = &marks_.bands();
@@ -427,7 +435,7 @@ class TapePanel final : public Panel {
       on_box = [&](int box, ImVec2 min, ImVec2 max) {
         std::string text = marks_.described(picture, find_, box);
         if (box == marks.selected) text += " selected";
-        if (box == marks.playhead) text += " playhead";
+        if (box == marks.playhead) text += player_.on() ? " playhead" : " current";
         bench.description().add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min,
                                 max);
       };
@@ -554,9 +562,7 @@ class TapePanel final : public Panel {
       if (const StepComparison* const compared = bench.step_comparing().shown())
         for (const auto& [name, words] : compared_rows(*compared, node.id))
           text_in(theme().text, "%s %s", name.c_str(), words.c_str());
-      if (marks_.boxes()[box].failed)
-        text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
-                                                   : "The run ended with an error here.");
+      if (marks_.boxes()[box].failed) text_in(theme().bad, "The run ended with an error here.");
       if (node.place.line > 0) {
         ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
         const std::string& line = bench.texts().source_line(node.place);

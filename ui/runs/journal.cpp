@@ -80,11 +80,17 @@ void Journal::begin() {
   at_breakpoint_ = false;
   not_finite_.reset();
   failure_.reset();
+  pause_.reset();
   growth_.reset();
   surgery_.reset();
   failed_.clear();
   last_hit_ = 0;
   edits_.clear();
+}
+
+void Journal::dismiss_failure() {
+  failure_.reset();
+  if (pause_ && pause_->reason == PausePosition::Reason::error) pause_.reset();
 }
 
 void Journal::note(const Event& event) {
@@ -108,6 +114,7 @@ void Journal::note(const Event& event) {
       growth_ = GrowthNote{event.subject, text, event.step, event.place};
       break;
     case Event::Kind::error:
+      if (event.pause) pause_ = event.pause;
       // An error in a line typed in the console is shown below that line, not as a failure.
       if (event.place.line > 0 && event.place.file != "input")
         failure_ = FailureNote{text, event.place};
@@ -115,7 +122,7 @@ void Journal::note(const Event& event) {
         failed_ = text;
       break;
     case Event::Kind::reload:
-      failure_.reset();
+      dismiss_failure();
       surgery_.reset();
       if (not_finite_ && event.step < not_finite_->step) not_finite_.reset();
       if (growth_ && event.step < growth_->step) growth_.reset();
@@ -181,7 +188,10 @@ void Journal::apply(const Event& event) {
       if (event.state == SessionState::paused) paused_time_ = elapsed();
       state_ = event.state;
       at_breakpoint_ &= state_ == SessionState::paused;
-      pause_place_ = event.place;
+      // An error stays where it was when the run has ended.
+      if (!stale && state_ != SessionState::idle) pause_ = event.pause;
+      if (stale || (state_ == SessionState::idle && pause_ && pause_->reason != PausePosition::Reason::error))
+        pause_.reset();
       pauses_ += state_ == SessionState::paused;
       if (!stale && state_ == SessionState::paused) {
         Event here = event;
