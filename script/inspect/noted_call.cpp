@@ -46,7 +46,8 @@ NotedCall note_of(const Call& call) {
 
 std::string value_text(const Tensor& given) {
   const Tensor x = given.detach();
-  if (!is_differentiable(x.dtype()) || x.numel() > kMostAtPause) return describe_contents(x, {});
+  if (!is_differentiable(x.dtype()) || x.numel() > kMostAtPause || context().capturing)
+    return describe_contents(x, {});
   try {
     const WithoutListeners aside;
     const NoGrad off;

@@ -66,8 +66,7 @@ void add_untaped(TapeSnapshot& tape, const KeptPass& pass, const UntapedCalls& u
   for (const uint32_t from : order) {
     place[from] = uint32_t(nodes.size());
     nodes.push_back(std::move(from < taped ? tape.nodes[from] : led[from - taped]));
-    if (!tape.plan.nodes.empty())
-      planned.push_back(from < taped ? tape.plan.nodes[from] : TapePlan::OfNode{});
+    if (tape.plan.plan) planned.push_back(from < taped ? tape.plan.nodes[from] : TapePlan::OfNode{});
   }
   tape.nodes = std::move(nodes);
   tape.plan.nodes = std::move(planned);
@@ -257,8 +256,10 @@ uint64_t TapeWatch::show(const Finding& finding) {
 uint64_t TapeWatch::show(const NotedCall& noted, bool failed) {
   if (!watching() || !current_) return 0;
   const uint64_t id = current_->note(noted);
-  // A call behind the backward pass, as an optimizer's, stands beside the pass.
-  const int passed = current_->has_newer() ? -1 : shown_pass(*current_);
+  // A call within the backward pass, or behind it as an optimizer's, stands beside the pass.
+  const int passed = current_->in_pass()     ? int(current_->passes().size()) - 1
+                     : current_->has_newer() ? -1
+                                             : shown_pass(*current_);
   publish(current_, passed >= 0 ? size_t(passed) : current_->add_graph_to(noted.call), true, failed, id);
   finding_shown_ = true;
   return id;

@@ -52,11 +52,9 @@ PausePosition BreakpointPauses::announce(Finding finding, TapeWatch& tape) {
 
   using Condition = Breakpoint::Condition;
   PausePosition at;
-  if (finding.call) {
-    describe(*finding.call, at);
-  } else if (finding.value.defined()) {
+  if (finding.call) describe(*finding.call, at);
+  if (at.results.empty() && finding.value.defined())
     at.results.push_back({hit.backward ? "gradient" : "result", value_text(finding.value)});
-  }
   at.reason = finding.breakpoint.condition == Condition::not_finite ? PausePosition::Reason::not_finite
                                                                     : PausePosition::Reason::breakpoint;
   at.step = hit.step;

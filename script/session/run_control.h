@@ -106,7 +106,7 @@ class RunControl {
   };
   struct Step {
     Next next;
-    StepTo single = StepTo::nothing;  // go_on: the single step in progress; pause: the one that has ended
+    StepTo single = StepTo::nothing;  // go_on: the single step in progress; pause: the step that has ended
     bool stopping = false;            // go_on: a stop waits for the end of the step
   };
   void reached(SafePlace);  // call first

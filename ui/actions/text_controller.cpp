@@ -87,6 +87,14 @@ void TextController::bring(const std::string& file) {
   if (document->run_lines.empty() && !document->modified()) document->run_lines = lines_of(document->buffer);
 }
 
+bool TextController::follow_pause() {
+  if (journal_.pause() == pause_) return false;
+  pause_ = journal_.pause();
+  if (!pause_ || pause_->place.line < 1) return false;
+  bring(pause_->place.file);
+  return true;
+}
+
 std::vector<std::string> TextController::lines_of(const TextBuffer& buffer) {
   std::vector<std::string> lines;
   for (int i = 0; i < buffer.line_count(); ++i) lines.push_back(buffer.line(i));

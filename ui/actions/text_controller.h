@@ -35,9 +35,9 @@ class TextController {
   void open_kept(const std::string& script);
   // Shows the line in the editor and brings the panel to the front; opens the file if necessary.
   void go_to(const SourcePlace&);
-  // Brings the text to the front of the editor, which keeps its place among the panels; opens the file if
-  // necessary.
-  void bring(const std::string& file);
+  // Brings the text in which the run has come to stand. Returns, once for each position, whether there is
+  // one.
+  bool follow_pause();
   bool wants_place() const { return wanted_place_.has_value(); }
   // Returns, once, the line that the editor panel should scroll to.
   std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
@@ -64,6 +64,9 @@ class TextController {
   void remember_run_lines();                   // takes the documents' present text as the text that runs
 
  private:
+  // Brings the text to the front of the editor, which keeps its place among the panels; opens the file if
+  // necessary.
+  void bring(const std::string& file);
   void set_text(const std::string& file, const std::string& text);
   void note_text(const Document&, const std::string& file);
   static std::vector<std::string> lines_of(const TextBuffer&);
@@ -76,6 +79,7 @@ class TextController {
   Documents documents_;
   SyntaxChecker syntax_;
   bool hot_reload_ = true;
+  PausePtr pause_;  // the last position that follow_pause() followed to
   int saving_ = 0;  // documents that save_before_run() waits for
   std::optional<SourcePlace> wanted_place_;
   std::map<std::string, std::vector<std::string>> sources_;  // lines by file

@@ -108,7 +108,7 @@ class EditorPanel final : public Panel {
     draw_path_bar(bench);
     leave_find(bench);
     show_text_of_node(bench);
-    follow_pause(bench);
+    follows_ |= bench.texts().follow_pause();
     if (bench.texts().documents().active()) draw_tabs(bench);
     if (bench.texts().documents().active()) draw_banner(bench, *bench.texts().documents().active());
     Document* document = bench.texts().documents().active();
@@ -416,20 +416,9 @@ class EditorPanel final : public Panel {
       view.reveal(line);
   }
 
-  // At each pause the text follows to the line where the run stands.
-  void follow_pause(Workbench& bench) {
-    if (bench.journal().pause() == pause_) return;
-    pause_ = bench.journal().pause();
-    if (!pause_ || pause_->place.line < 1) return;
-    bench.texts().bring(pause_->place.file);
-    follows_ = true;
-  }
-
-  // -1: the run does not stand in this text.
   int line_of_pause(const Workbench& bench, const Document& document) const {
-    const PausePtr& pause = bench.journal().pause();
-    return pause && LiveGutter::belongs(document, pause->place.file) ? gutter_.line_now(pause->place.line)
-                                                                     : -1;
+    const PausePtr& at = bench.journal().pause();
+    return at && LiveGutter::belongs(document, at->place.file) ? gutter_.line_now(at->place.line) : -1;
   }
 
   // When a node is selected elsewhere, brings its text to the front if the text is open.
@@ -600,7 +589,6 @@ class EditorPanel final : public Panel {
   uint64_t typed_revision_ = 0;
   double typed_at_ = 0;
   bool checked_ = false, reveals_ = false, follows_ = false;
-  PausePtr pause_;  // the last one that the text followed to
   std::vector<int> lit_;
   int marked_ = -1, last_selected_ = -1;
 };

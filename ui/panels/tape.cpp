@@ -399,12 +399,6 @@ class TapePanel final : public Panel {
       wanted_menu_ = int(picture.boxes[size_t(box)].index);
   }
 
-  // The node at which the run stands; -1: none, or it is not on this tape.
-  static int node_of_pause(const Workbench& bench) {
-    const PausePtr& pause = bench.journal().pause();
-    return pause ? bench.tape().find_node(pause->node) : -1;
-  }
-
   // The selected box, or the closed module that the arrows moved to.
   int focused_box(const Workbench& bench, const TapePicture& picture) const {
     const int selected = bench.tape().selected();
@@ -420,7 +414,7 @@ class TapePanel final : public Panel {
     marks.selected = focused_box(bench, picture);
     if (player_.on())
       marks.playhead = int(picture.box_of[bench.tape().tree()->execution[size_t(player_.position())]]);
-    else if (const int stands = node_of_pause(bench); stands >= 0)
+    else if (const int stands = bench.tape().find_node(bench.journal().standing_node()); stands >= 0)
       marks.playhead = int(picture.box_of[size_t(stands)]);
     marks.boxes = &marks_.boxes();
     marks.standing_out = &marks_.standing_out();

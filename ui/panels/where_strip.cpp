@@ -29,10 +29,7 @@ std::string fitting(const std::string& text, float width) {
   return most < 6 ? std::string() : without_middle(text, most);
 }
 
-int node_of_pause(Workbench& bench) {
-  const PausePtr& pause = bench.journal().pause();
-  return pause ? bench.tape().find_node(pause->node) : -1;
-}
+int node_of_pause(Workbench& bench) { return bench.tape().find_node(bench.journal().standing_node()); }
 
 }  // namespace
 

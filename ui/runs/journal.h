@@ -118,6 +118,7 @@ class Journal {
   uint64_t reloads() const { return reloads_; }                   // number of reloads so far, of all runs
   // Where the run is paused, or where the error is that ended it; null: it does not stand still there.
   const PausePtr& pause() const { return pause_; }
+  uint64_t standing_node() const { return pause_ ? pause_->node : 0; }  // the op there; 0: none
 
  private:
   using Clock = std::chrono::steady_clock;
