@@ -44,8 +44,11 @@ PausePosition SessionThread::failure_position(const ScriptError& error, const So
     for (const Tensor& x : error.operands) noted.call.in.push_back(x);
     noted.line = {intern(place.file), place.line};
     noted.module = context_.module;
-    describe(noted, at);
-    at.node = viewers_.tape().show(noted, true);
+    try {
+      describe(noted, at);
+      at.node = viewers_.tape().show(noted, true);
+    } catch (const std::exception&) {  // there is no memory for it
+    }
   }
   at.place = place;
   return at;
