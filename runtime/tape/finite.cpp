@@ -1,9 +1,12 @@
 #include "runtime/tape/finite.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "runtime/core/primitives.h"
 #include "runtime/cpu/parallel.h"
@@ -70,12 +73,23 @@ std::string place_of(int64_t index, const Shape& shape) {
   return "[" + place + "]";
 }
 
+// "2 NaN, 1 Inf and 3 -Inf"
 std::string counted(const Contents& c) {
+  const std::pair<int64_t, const char*> kinds[] = {
+      {c.nans, " NaN"}, {c.infs - c.negative_infs, " Inf"}, {c.negative_infs, " -Inf"}};
   std::string line;
-  if (c.nans) line = text(c.nans, " NaN");
-  if (c.infs) line += text(c.nans ? " and " : "", c.infs, " Inf");
+  int left =
+      int(std::count_if(std::begin(kinds), std::end(kinds), [](const auto& k) { return k.first > 0; }));
+  for (const auto& [count, name] : kinds) {
+    if (count == 0) continue;
+    --left;
+    line += text(count, name, left > 1 ? ", " : left == 1 ? " and " : "");
+  }
   return line;
 }
+
+// The value of the only element.
+const char* name_of_bad(const Contents& c) { return c.nans ? "NaN" : c.negative_infs ? "-Inf" : "Inf"; }
 
 std::string input_name(const Op& op, size_t i) {
   if (op.inputs.empty()) return text("operand ", i + 1);
@@ -95,7 +109,7 @@ std::string message_of(const std::string& what, const Tensor& bad, const Content
   std::string message =
       text(what, bad.shape().empty() ? ", a scalar: " : text(" of shape ", bad.shape(), ": "));
   if (contents.count == 1)
-    message += contents.nans ? "NaN" : "Inf";
+    message += name_of_bad(contents);
   else
     message += text(counted(contents), " among ", contents.count, " elements, the first at ",
                     place_of(contents.first_bad, bad.shape()));
@@ -105,11 +119,11 @@ std::string message_of(const std::string& what, const Tensor& bad, const Content
   return message;
 }
 
-void report(const char* op, const Node* node, const std::string& what, const Tensor& bad,
+void report(const char* op, const Node* node, const Call* call, const std::string& what, const Tensor& bad,
             const Contents& contents, const std::vector<Named>& operands, const std::string& advice) {
   const std::string message = message_of(what, bad, contents, operands, advice);
   const SourceLine line = node ? node->line : context().line;
-  if (finite_watch && !finite_watch->raises({message, op, bad, line, node})) return;
+  if (finite_watch && !finite_watch->raises({message, op, bad, line, node, call})) return;
   throw Error(message, ErrorKind::numeric);
 }
 
@@ -132,8 +146,9 @@ std::vector<Named> name_operands(const Op& op, const Operands& in) {
   return operands;
 }
 
-void check_result(const Op& op, const std::vector<Named>& operands, const Tensor& y, size_t number,
+void check_result(const Call& call, const std::vector<Named>& operands, const Tensor& y, size_t number,
                   size_t count, const char* what) {
+  const Op& op = *call.op;
   const Contents contents = contents_of(y);
   bool inf_before = false;
   Suspect suspect{op.name, false, {}, contents, y.dtype()};
@@ -142,8 +157,8 @@ void check_result(const Op& op, const std::vector<Named>& operands, const Tensor
     suspect.operands.push_back(operand.contents);
   }
   if (!is_new(contents, inf_before)) return;
-  report(op.name, nullptr, text(op.name, ": ", what, count > 1 ? text(' ', number + 1) : ""), y, contents,
-         operands, hint(suspect));
+  report(op.name, nullptr, &call, text(op.name, ": ", what, count > 1 ? text(' ', number + 1) : ""), y,
+         contents, operands, hint(suspect));
 }
 
 bool is_view(const Call& call) { return call.aliases != 0; }
@@ -187,6 +202,7 @@ Contents contents_of(const Tensor& x) {
       ++finite;
     } else {
       std::isnan(value) ? ++c.nans : ++c.infs;
+      c.negative_infs += std::isinf(value) && value < 0;
       if (c.first_bad < 0) c.first_bad = i;
     }
     ++i;
@@ -201,9 +217,7 @@ std::string describe_contents(const Tensor& x, const Contents& c) {
   if (!is_differentiable(x.dtype()) || c.count == 0) return line;
   if (c.count == 1)
     return line + (is_complex(x.dtype()) ? ", absolute value " : ", ") +
-           (c.finite() ? text(c.min)
-            : c.nans   ? "NaN"
-                       : "Inf");
+           (c.finite() ? text(c.min) : name_of_bad(c));
   if (is_complex(x.dtype())) line += ", absolute values";
   if (c.nans + c.infs < c.count) line += text(" from ", c.min, " to ", c.max, ", mean ", c.mean);
   if (!c.finite()) line += ", " + counted(c);
@@ -242,12 +256,12 @@ void run_guarded(Call& call) {
   if (op.writes_inputs) {
     for (size_t i = 0; i < operands.size(); ++i)
       if (is_looked_at(operands[i]) && !all_finite({operands[i]}))
-        check_result(op, {}, operands[i], i, operands.size(), "its step left in tensor");
+        check_result(call, {}, operands[i], i, operands.size(), "its step left in tensor");
     return;
   }
   for (size_t i = 0; i < call.out.size(); ++i)
     if (is_looked_at(call.out[i]) && !all_finite({call.out[i]}))
-      check_result(op, name_operands(op, operands), call.out[i], i, call.out.size(), "its result");
+      check_result(call, name_operands(op, operands), call.out[i], i, call.out.size(), "its result");
 }
 
 void check_written(const Call& call, const Contents& before) {
@@ -255,7 +269,7 @@ void check_written(const Call& call, const Contents& before) {
   if (asks_for_it(call) || !is_looked_at(x) || all_finite({x})) return;
   std::vector<Named> operands = name_operands(*call.op, call.in);
   operands[0].contents = before;
-  check_result(*call.op, operands, x, 0, 1, "what it wrote in place");
+  check_result(call, operands, x, 0, 1, "what it wrote in place");
 }
 
 void check_gradients(const Node& node, const Small<Tensor, 1>& arrived, const std::vector<bool>& needs,
@@ -282,7 +296,7 @@ void check_gradients(const Node& node, const Small<Tensor, 1>& arrived, const st
     };
     for (size_t k = 0; k < node.in.size(); ++k) add(input_name(*node.op, k), node.in[k]);
     for (const Operand& out : node.out) add("result", out);
-    report(node.label(), &node,
+    report(node.label(), &node, nullptr,
            text("backward of ", node.label(), made_at(node.line), ": the gradient of its input ", i + 1,
                 " ('", input_name(*node.op, i), "')"),
            results[i], contents, operands, hint(suspect));

@@ -13,12 +13,13 @@ namespace lunagrad {
 // Statistics of a tensor; min, max and mean are taken over the finite elements.
 struct Contents {
   int64_t count = 0, nans = 0, infs = 0, zeros = 0;
+  int64_t negative_infs = 0;  // of `infs`
   double min = 0, max = 0, mean = 0;
   int64_t first_bad = -1;  // index in row-major order of the first NaN or Inf; -1: none
   bool finite() const { return nans + infs == 0; }
 };
 Contents contents_of(const Tensor&);
-// "f32 [2, 3] from 0 to 4, mean 1.5, 2 NaN"
+// "f32 [2, 3] from 0 to 4, mean 1.5, 2 NaN and 1 -Inf"
 std::string describe_contents(const Tensor&, const Contents&);
 
 // Whether all elements of all tensors are finite; waits once for the device, if all are on one device.
@@ -31,6 +32,7 @@ struct NotFinite {
   const Tensor& value;  // the result or gradient that has the NaN or Inf
   SourceLine line;
   const Node* node = nullptr;  // for a gradient: the node whose vjp made it
+  const Call* call = nullptr;  // for a result: the call that made it
 };
 class FiniteWatch {
  public:

@@ -162,7 +162,7 @@ void BreakpointWatch::record(const BreakHit& hit) {
 void BreakpointWatch::ran(const Call& call) {
   if (!ops_ || busy_ || finding_ || context().differentiating) return;
   const TensorList results(call.out.begin(), call.out.end());
-  check({call.op->name, context().line, false, results, nullptr}, &call.in);
+  check({call.op->name, context().line, false, results, nullptr}, &call);
 }
 
 void BreakpointWatch::gradient(const Node& node, uint32_t, const Tensor& gradient) {
@@ -171,7 +171,7 @@ void BreakpointWatch::gradient(const Node& node, uint32_t, const Tensor& gradien
   check({node.label(), node.line, true, arrived, &node}, nullptr);
 }
 
-void BreakpointWatch::check(const Subject& subject, const Operands* operands) {
+void BreakpointWatch::check(const Subject& subject, const Call* call) {
   for (Breakpoint& b : active_) {
     if (b.pass == (subject.backward ? Pass::forward : Pass::backward)) continue;
     size_t which = 0;
@@ -181,7 +181,7 @@ void BreakpointWatch::check(const Subject& subject, const Operands* operands) {
     const std::string what =
         text(subject.backward ? "backward of " : "", public_op_name(subject.op), ": ", *why);
     find(b, {b.id, step_, subject.backward, public_op_name(subject.op), place_of(subject.line), 0, what, ""},
-         value, operands, subject.node);
+         value, call, subject.node);
     return;
   }
 }
@@ -310,21 +310,19 @@ bool BreakpointWatch::raises(const NotFinite& found) {
     find(b,
          {b.id, step_, backward, public_op_name(found.op), place_of(found.line), 0, first_line(found.message),
           found.message},
-         found.value, nullptr, found.node);
+         found.value, found.call, found.node);
     if (raises_) owner_.pause();
     break;
   }
   return raises_;
 }
 
-void BreakpointWatch::find(const Breakpoint& b, BreakHit hit, const Tensor& value, const Operands* operands,
+void BreakpointWatch::find(const Breakpoint& b, BreakHit hit, const Tensor& value, const Call* call,
                            const Node* node) {
   if (hit.explanation.empty()) hit.explanation = hit.summary;
   last_step_[b.id] = step_;
   Finding finding{b, std::move(hit), value, {}, Ref<Node>(const_cast<Node*>(node)), {}};
-  if (operands)
-    for (const Tensor& x : *operands)
-      if (x.defined()) finding.operands.push_back(x);
+  if (call) finding.call = note_of(*call);
   if (node)
     for (Node* other : pass_) finding.pass.emplace_back(other);
   finding_ = std::move(finding);

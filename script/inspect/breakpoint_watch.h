@@ -16,6 +16,7 @@
 #include "runtime/core/op.h"
 #include "runtime/tape/finite.h"
 #include "runtime/tape/tape.h"
+#include "script/inspect/noted_call.h"
 #include "script/lua/function.h"
 #include "script/view/breakpoints.h"
 
@@ -25,10 +26,10 @@ namespace lunagrad {
 struct Finding {
   Breakpoint breakpoint;
   BreakHit hit;
-  Tensor value;  // the result, or the gradient
-  TensorList operands;
-  Ref<Node> node;               // when the value is a gradient
-  std::vector<Ref<Node>> pass;  // the nodes of the current backward pass
+  Tensor value;                   // the result, or the gradient
+  std::optional<NotedCall> call;  // when the value is a result
+  Ref<Node> node;                 // when the value is a gradient
+  std::vector<Ref<Node>> pass;    // the nodes of the current backward pass
 };
 
 class BreakpointWatch final : public Capture, public FiniteWatch {
@@ -83,10 +84,10 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
     const Node* node;
   };
   class Quietly;
-  void check(const Subject&, const Operands* operands);
+  void check(const Subject&, const Call*);
   std::optional<std::string> meets(Breakpoint&, const Subject&, size_t& which);
   bool is_true(Breakpoint&, const Subject&, const Tensor&);
-  void find(const Breakpoint&, BreakHit, const Tensor& value, const Operands* operands, const Node*);
+  void find(const Breakpoint&, BreakHit, const Tensor& value, const Call*, const Node*);
   bool is_at(const SourcePlace&, SourceLine);
 
   const Owner owner_;

@@ -33,7 +33,13 @@ std::string name_of(const Node& leaf) {
 
 bool is_read(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()) && x.numel() > 0; }
 
-bool has_nan(const Tensor& x) { return contents_of(x).nans > 0; }
+// What a value that is not finite holds: "-Inf" if all of its infinities are negative.
+const char* bad_kind(const Tensor& x) {
+  const Contents contents = contents_of(x);
+  return contents.nans > 0 ? "NaN" : contents.negative_infs == contents.infs ? "-Inf" : "Inf";
+}
+
+const char* bad_kind(double value) { return std::isnan(value) ? "NaN" : value < 0 ? "-Inf" : "Inf"; }
 
 // The detached value. A view is copied, since it would keep the memory of its whole storage.
 Tensor alone(const Tensor& x) {
@@ -107,7 +113,7 @@ void FiniteSentry::root(const Tensor& root) {
 
 void FiniteSentry::judge_root(const Tensor& root) {
   Found found;
-  found.nan = has_nan(root);
+  found.kind = bad_kind(root);
   found.step = step_;
   found.since = std::min(good_ + 1, step_);
   const std::optional<Origin> origin = origin_of(root);
@@ -136,8 +142,8 @@ void FiniteSentry::judge_root(const Tensor& root) {
       break;
   }
   // A gradient scaler's multiplication by its scale overflows by design.
-  const bool scaled = origin->kind == Origin::Kind::op && &node == root.node().get() && !found.nan &&
-                      std::string_view(node.label()) == "mul";
+  const bool scaled = origin->kind == Origin::Kind::op && &node == root.node().get() &&
+                      std::string_view(found.kind) != "NaN" && std::string_view(node.label()) == "mul";
   if (scaled)
     pending_ = std::move(found);
   else
@@ -184,7 +190,7 @@ void FiniteSentry::read_device_roots() {
       continue;
     }
     Found found;
-    found.nan = std::isnan(*values[i]);
+    found.kind = bad_kind(*values[i]);
     found.step = roots[i].step;
     found.since = std::min(good_ + 1, found.step);
     found.place = roots[i].place;
@@ -234,7 +240,7 @@ void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gra
   if (pass_.empty() || !is_read(gradient) || sampled_finite(gradient)) return;
   BadGradient bad;
   bad.step = step_;
-  bad.nan = has_nan(gradient);
+  bad.kind = bad_kind(gradient);
   bad.place = place_of(node.line);
   // The nodes that use this output computed the gradient; the pass visited them before.
   std::string users;
@@ -283,13 +289,13 @@ void FiniteSentry::judge_parameter(const Tensor& x) {
   const Tensor gradient = x.grad();
   const bool from_gradient = gradient.defined() && !all_finite({gradient});
   Found found;
-  found.nan = has_nan(x);
+  found.kind = bad_kind(x);
   found.step = step_;
   found.since = std::min(good_ + 1, step_);
   found.place = place_of(context().line);
   const std::string name = x.node() ? name_of(*x.node()) : std::string("a parameter");
   if (bad_gradient_) {
-    found.nan = bad_gradient_->nan;
+    found.kind = bad_gradient_->kind;
     found.what = bad_gradient_->what;
     found.place = bad_gradient_->place;
     found.step = bad_gradient_->step;
@@ -313,7 +319,7 @@ void FiniteSentry::logged(const std::string& name, double value, int64_t step, c
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   if (lower.find("loss") == lower.npos) return;
   Found found;
-  found.nan = std::isnan(value);
+  found.kind = bad_kind(value);
   found.step = step;
   found.since = step > 0 ? std::min(good_ + 1, step) : 0;
   found.place = place;

@@ -22,10 +22,10 @@ namespace lunagrad {
 class FiniteSentry final : public Capture {
  public:
   struct Found {
-    bool nan = true;    // false: Inf
-    int64_t step = 0;   // step in which it was found; 0: outside of steps
-    int64_t since = 0;  // the earliest step that can have made it
-    std::string what;   // "sqrt at model.lua:31", "the gradient of fc1.weight"
+    const char* kind = "NaN";  // or "Inf", "-Inf"
+    int64_t step = 0;          // step in which it was found; 0: outside of steps
+    int64_t since = 0;         // the earliest step that can have made it
+    std::string what;          // "sqrt at model.lua:31", "the gradient of fc1.weight"
     std::string explanation;
     SourcePlace place;
     uint64_t node = 0;
@@ -60,7 +60,7 @@ class FiniteSentry final : public Capture {
   // The first gradient that was not finite.
   struct BadGradient {
     int64_t step = 0;
-    bool nan = true;
+    const char* kind = "NaN";
     std::string what;
     SourcePlace place;
   };

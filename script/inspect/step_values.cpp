@@ -337,8 +337,16 @@ size_t StepValues::add_graph(std::span<Node* const> nodes) {
   auto pass = record(nodes);
   pass->forward_only = true;
   copy_leaves(*pass, budget_.limit / kLeaves, nullptr);
-  const auto at = passes_.insert(passes_.end() - in_pass(), std::move(pass));
-  return size_t(at - passes_.begin());
+  const KeptPass* const added = pass.get();
+  passes_.insert(passes_.end() - in_pass(), std::move(pass));
+  const auto is_earlier = [&](const auto& other) { return other->forward_only && other.get() != added; };
+  for (const auto& other : passes_)
+    if (is_earlier(other))
+      std::erase_if(gradients_, [&](const auto& entry) { return entry.first.pass == other->number; });
+  if (std::erase_if(passes_, is_earlier) > 0) release_unheld();
+  return size_t(
+      std::find_if(passes_.begin(), passes_.end(), [&](const auto& p) { return p.get() == added; }) -
+      passes_.begin());
 }
 
 void StepValues::keep_gradient(size_t pass, const Node& node, uint32_t output, const Tensor& gradient) {

@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "script/inspect/kept_pass.h"
+#include "script/inspect/noted_call.h"
 #include "script/inspect/untaped_calls.h"
 #include "script/view/value_slice.h"
 
@@ -58,8 +59,16 @@ class StepValues {
   // Adds the part of the graph that leads to the last result on the tape, if no pass went through it. False:
   // there is none.
   bool add_newest();
-  // Adds a part of the graph, as a pass without gradients. Returns its position.
+  // Adds a part of the graph, as a pass without gradients, in place of the last such part. Returns its
+  // position.
   size_t add_graph(std::span<Node* const>);
+  // add_graph() of all that leads to the last result on the tape, and to the operands and results of the
+  // call.
+  size_t add_graph_to(const Call&);
+  // Keeps the operands and results of a call that a pause or an error is about. Returns the id of its node,
+  // or of a note in untaped().
+  uint64_t note(const NotedCall&);
+  bool has_newer() const { return newest_.defined(); }  // a result on the tape that no pass went through
   // Called when later steps are shown: releases values that belong to the run and are too large for the
   // budget.
   void retire();

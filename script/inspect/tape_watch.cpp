@@ -43,7 +43,7 @@ void tell_times(TapeSnapshot& tape) {
 
 // Adds the calls that lead to the pass without nodes of their own, and says which operands they made.
 void add_untaped(TapeSnapshot& tape, const KeptPass& pass, const UntapedCalls& untaped) {
-  std::vector<NodeInfo> led = untaped.leading_to(pass);
+  std::vector<NodeInfo> led = untaped.leading_to(pass, pass.find(tape.at) < 0 ? tape.at : 0);
   if (led.empty()) return;
   std::unordered_map<uint64_t, std::string> names;  // of leaves; "" for calls
   for (const NodeInfo& node : led) names[node.id] = node.op == "leaf" ? node.outputs[0].name : "";
@@ -66,13 +66,19 @@ void add_untaped(TapeSnapshot& tape, const KeptPass& pass, const UntapedCalls& u
   for (const uint32_t from : order) {
     place[from] = uint32_t(nodes.size());
     nodes.push_back(std::move(from < taped ? tape.nodes[from] : led[from - taped]));
-    if (!tape.plan.nodes.empty())
-      planned.push_back(from < taped ? tape.plan.nodes[from] : TapePlan::OfNode{});
+    if (tape.plan.plan) planned.push_back(from < taped ? tape.plan.nodes[from] : TapePlan::OfNode{});
   }
   tape.nodes = std::move(nodes);
   tape.plan.nodes = std::move(planned);
   for (TapePlan::Group& group : tape.plan.groups)
     for (uint32_t& node : group.nodes) node = place[node];
+}
+
+// Whether the tape shows this pass: it may also have newer nodes, for calls without a gradient.
+bool is_same(const KeptPass& pass, const TapeSnapshot& tape) {
+  return !pass.nodes.empty() && std::any_of(tape.nodes.begin(), tape.nodes.end(), [&](const NodeInfo& node) {
+    return node.id == pass.nodes[0].id;
+  });
 }
 
 // Approximate bytes of a snapshot: its strings and lists, and the allocator's overhead.
@@ -233,20 +239,34 @@ void TapeWatch::settle(bool failed) {
   if (shown) publish(shown, size_t(shown_pass(*shown)), true, failed && now);
 }
 
-void TapeWatch::show(const Finding& finding) {
-  if (!watching() || !finding.node || !current_) return;
+uint64_t TapeWatch::show(const Finding& finding) {
+  if (!watching() || !current_) return 0;
+  if (!finding.node) return finding.call ? show(*finding.call) : 0;
   std::vector<Node*> nodes;
   for (const Ref<Node>& node : finding.pass) nodes.push_back(node.get());
   const bool under_way = !nodes.empty() && current_->in_pass();
   if (nodes.empty()) nodes = nodes_of(finding.value);
   const size_t pass = under_way ? current_->passes().size() - 1 : current_->add_graph(nodes);
-  for (const Tensor& x : finding.operands) current_->keep(x);
+  if (finding.call) current_->note(*finding.call);
   const bool arrived =
       finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
   if (arrived) current_->keep_gradient(pass, *finding.node, 0, finding.value);
   if (!finding.hit.backward) current_->keep(finding.value);
-  publish(current_, pass, true);
+  publish(current_, pass, true, false, finding.node->id);
   finding_shown_ = true;
+  return finding.node->id;
+}
+
+uint64_t TapeWatch::show(const NotedCall& noted, bool failed) {
+  if (!watching() || !current_) return 0;
+  const uint64_t id = current_->note(noted);
+  // A call within the backward pass, or behind it as an optimizer's, stands beside the pass.
+  const int passed = current_->in_pass()     ? int(current_->passes().size()) - 1
+                     : current_->has_newer() ? -1
+                                             : shown_pass(*current_);
+  publish(current_, passed >= 0 ? size_t(passed) : current_->add_graph_to(noted.call), true, failed, id);
+  finding_shown_ = true;
+  return id;
 }
 
 void TapeWatch::choose_pass(uint64_t key) {
@@ -332,12 +352,13 @@ void TapeWatch::end() {
 }
 
 // The snapshot of a step replaces the step's earlier snapshots.
-void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bool failed) {
+void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bool failed, uint64_t at) {
   const KeptPass& pass = *values->passes()[shown];
   const double start = processor_ns();
   auto tape = std::make_shared<TapeSnapshot>();
   tape->step = values->step();
   tape->failed = failed;
+  tape->at = at;
   tape->nodes.reserve(pass.nodes.size());
   for (size_t i = 0; i < pass.nodes.size(); ++i) tape->nodes.push_back(describe(pass, i));
   for (size_t i = 0; i < values->passes().size(); ++i) {
@@ -410,7 +431,7 @@ TapeWatch::Latest TapeWatch::latest_values() const {
   const auto& passes = values->passes();
   const auto shown = std::find_if(passes.begin(), passes.end(),
                                   [&](const auto& pass) { return pass->number == kept->pass; });
-  if (shown == passes.end()) return {};
+  if (shown == passes.end() || (*shown)->nodes.empty()) return {};
   const bool is_latest = values == current_ || (values == last_ && (!current_ || current_->passes().empty()));
   return {values, size_t(shown - passes.begin()), is_latest};
 }
@@ -420,7 +441,7 @@ void TapeWatch::measured() {
   if (!latest.values) return;
   const Step& kept = *find_step(latest_->step);
   const bool with_values = bool(kept.values), failed = kept.tape->failed;
-  publish(latest.values, latest.pass, with_values, failed);
+  publish(latest.values, latest.pass, with_values, failed, kept.tape->at);
 }
 
 // The step's values: kept with the step, or available because it is the latest.
@@ -429,7 +450,7 @@ TapeWatch::Values TapeWatch::values_of(const Step& step) const {
   for (const Values& values : {current_, last_})
     if (values && values->step() == step.step)
       for (const auto& pass : values->passes())
-        if (pass->number == step.pass && pass->nodes[0].id == step.tape->nodes[0].id) return values;
+        if (pass->number == step.pass && is_same(*pass, *step.tape)) return values;
   return nullptr;
 }
 

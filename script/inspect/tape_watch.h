@@ -67,9 +67,12 @@ class TapeWatch final : public Capture {
   // The run is paused or has ended: shows the step that just passed, with its values. `failed`: an error
   // ended the run, so the results of the step so far are shown.
   void settle(bool failed);
-  // Shows as the tape the part of the graph that leads to a finding, with the values that still exist. The
-  // run is paused inside a step.
-  void show(const Finding&);
+  // Shows as the tape what led to a finding, or to a call, with the values that still exist: the run stands
+  // still inside a step. A call that recorded no node is shown as a node without a gradient. Returns the
+  // node's id; 0: nothing is shown. `failed`: the call has failed.
+  uint64_t show(const Finding&);
+  uint64_t show(const NotedCall&, bool failed = false);
+  bool in_pass() const { return !visited_.empty(); }  // a backward pass that is kept is under way
   // Shows the pass with this key where a step has one; 0: the pass of the outer loss.
   void choose_pass(uint64_t key);
   void set_statistics(const StatisticsWatch* statistics) {
@@ -131,7 +134,7 @@ class TapeWatch final : public Capture {
   size_t budget() const;
   int shown_pass(const StepValues&) const;
   const KeptNode* find_untaped(int64_t step, uint64_t node, Values&) const;
-  void publish(const Values&, size_t pass, bool with_values, bool failed = false);
+  void publish(const Values&, size_t pass, bool with_values, bool failed = false, uint64_t at = 0);
 
   std::atomic<bool> watching_{false}, capture_next_{false}, was_reached_{false};
   std::atomic<int64_t> sought_{0};  // 0: none

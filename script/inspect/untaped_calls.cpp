@@ -60,13 +60,26 @@ void UntapedCalls::ran(const Call& call) {
   if (std::none_of(call.in.begin(), call.in.end(), follows)) return;
   // A step of an optimizer changes parameters, and no value follows from it.
   if (call.op->writes_inputs || call.out.empty() || leaf_of(call.out[0])) return;
+  add(call, context().line, context().module);
+}
+
+uint64_t UntapedCalls::note(const Call& call, SourceLine line, uint32_t module) {
+  if (!call.out.empty() && call.out[0].defined())
+    if (const KeptNode* const known = find(maker_of(call.out[0].id(), UINT64_MAX));
+        known && known->op == call.op)
+      return asked_ = known->id;
+  return asked_ = add(call, line, module);
+}
+
+uint64_t UntapedCalls::add(const Call& call, SourceLine line, uint32_t module) {
   if (notes_.size() + call.in.size() + 1 > kMost) forget_half();
-  const Context& ctx = context();
   KeptNode note;
   note.op = call.op;
-  note.line = ctx.line;
-  note.module = ctx.module;
-  if (call.out[0].defined()) note.device = &call.out[0].device();
+  note.line = line;
+  note.module = module;
+  for (const Operands* const side : {&call.out, &call.in})
+    for (const Tensor& x : *side)
+      if (!note.device && x.defined()) note.device = &x.device();
   note.has_params = call.params.size() == call.op->params.size();
   if (note.has_params) note.params = call.params;
   note.in.reserve(call.in.size());
@@ -86,6 +99,7 @@ void UntapedCalls::ran(const Call& call) {
     if (x.defined()) by_tensor_[x.id()].push_back(note.id);
   }
   notes_.push_back(std::move(note));
+  return notes_.back().id;
 }
 
 uint64_t UntapedCalls::maker_of(uint64_t tensor, uint64_t reader) const {
@@ -102,13 +116,14 @@ const KeptNode* UntapedCalls::find(uint64_t id) const {
   return found == notes_.rend() ? nullptr : &*found;
 }
 
-std::vector<const KeptNode*> UntapedCalls::notes_before(const KeptPass& pass) const {
+std::vector<const KeptNode*> UntapedCalls::notes_before(const KeptPass& pass, uint64_t also) const {
   std::vector<const KeptNode*> chosen;
   if (notes_.empty()) return chosen;
   std::unordered_set<uint64_t> wanted;
   for (const KeptNode& node : pass.nodes)
     for (const KeptOperand& operand : node.in)
       if (operand.maker == 0 && operand.layout) wanted.insert(maker_of(operand.tensor, node.id));
+  wanted.insert(also);
   wanted.erase(0);
   if (wanted.empty()) return chosen;
   for (auto note = notes_.rbegin(); note != notes_.rend(); ++note) {
@@ -120,8 +135,8 @@ std::vector<const KeptNode*> UntapedCalls::notes_before(const KeptPass& pass) co
   return chosen;
 }
 
-std::vector<NodeInfo> UntapedCalls::leading_to(const KeptPass& pass) const {
-  std::vector<const KeptNode*> chosen = notes_before(pass);
+std::vector<NodeInfo> UntapedCalls::leading_to(const KeptPass& pass, uint64_t also) const {
+  std::vector<const KeptNode*> chosen = notes_before(pass, also);
   std::unordered_map<uint64_t, uint32_t> leaf_names;
   for (const KeptNode* const note : chosen)
     if (!note->op) leaf_names[note->id] = note->name;
@@ -153,8 +168,9 @@ void UntapedCalls::list_tensors() {
 void UntapedCalls::retire(std::span<const std::unique_ptr<KeptPass>> passes) {
   if (notes_.empty()) return;
   std::unordered_set<uint64_t> leading;
+  for (const KeptNode* const note : notes_before({}, asked_)) leading.insert(note->id);
   for (const auto& pass : passes)
-    for (const KeptNode* const note : notes_before(*pass)) leading.insert(note->id);
+    for (const KeptNode* const note : notes_before(*pass, 0)) leading.insert(note->id);
   std::erase_if(notes_, [&](const KeptNode& note) { return !leading.contains(note.id); });
   list_tensors();
   for (KeptNode& note : notes_) note.leaf = {};

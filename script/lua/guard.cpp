@@ -9,9 +9,16 @@
 #include "script/lua/script_line.h"
 
 namespace lunagrad {
+namespace {
+
+constexpr int kKeptArguments = 8;  // they leave room for the message on any C function's stack
+
+}  // namespace
 
 void raise(lua_State* L, const CaughtError& caught) {
-  lua_settop(L, std::min(lua_gettop(L), 1));  // keeps the first argument for describe_wrong_call()
+  // The message handler looks at the first arguments: describe_wrong_call(), and the operands of the failed
+  // op.
+  lua_settop(L, std::min(lua_gettop(L), kKeptArguments));
   binding_state(L).last_error = caught;
   char place[512] = "";
   try {

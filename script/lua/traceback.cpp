@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "runtime/core/memory_limit.h"
+#include "runtime/core/op.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/caught_error.h"
+#include "script/lua/convert.h"
 #include "script/lua/guard.h"
 #include "script/lua/hint.h"
 #include "script/lua/missing.h"
@@ -44,6 +46,25 @@ Place place_in(const std::string& message) {
   return {};
 }
 
+// The innermost of the places at the start of "a.lua:12: hook: a.lua:9: message": a coroutine, a hook or
+// another function that the engine calls passes an error on with the line of its own call in front. `script`:
+// the name of the script's chunk; other files are modules, not data.
+Place innermost_place(const std::string& message, const std::string& script) {
+  Place found = place_in(message);
+  for (size_t begin = found.length; found.line > 0;) {
+    const std::string rest = message.substr(begin);
+    const size_t word = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
+    const bool says = word != rest.npos && word > 0 && rest.compare(word, 2, ": ") == 0;
+    const size_t skipped = says ? word + 2 : 0;
+    const Place inner = place_in(rest.substr(skipped));
+    const bool is_code = inner.file == script || inner.file.ends_with(".lua");
+    if (inner.line == 0 || !is_code || inner.file.find_first_of(" (") != inner.file.npos) break;
+    found = inner;
+    begin += skipped + inner.length;
+  }
+  return found;
+}
+
 std::string function_name(const lua_Debug& frame) {
   if (*frame.what == 'm') return "in main chunk";
   if (frame.name)
@@ -61,6 +82,7 @@ struct Frames {
 };
 
 constexpr size_t kShownAtEachEnd = 12;
+constexpr int kListedTensors = 8;
 
 // Finds the outermost level of the stack by bisection, because each lua_getstack walks from the innermost
 // level.
@@ -124,6 +146,32 @@ std::string join(const Frames& frames) {
   return text + (frames.library.size() > kShownAtEachEnd ? ", …)\n" : ")\n");
 }
 
+// Notes the op that the engine's Error names, and the tensors among the arguments of the function that raised
+// it, whose frame still exists.
+void note_call(lua_State* L, const CaughtError& raised, ScriptError& error) {
+  std::string_view name = raised.message;
+  if (name.starts_with("bad argument #"))  // to 'matmul'
+    name.remove_prefix(std::min(name.size(), name.find('\'') + 1));
+  name = name.substr(0, name.find_first_of("':"));
+  for (const std::string& known : {std::string(name), "_" + std::string(name)})
+    if (error.op.empty() && find_op(known)) error.op = known;
+  lua_Debug callee;
+  if (error.op.empty() || !lua_getstack(L, 1, &callee) || !lua_getinfo(L, "S", &callee) ||
+      *callee.what != 'C')
+    return;
+  for (int i = 1; lua_getlocal(L, &callee, i); ++i) {
+    if (const Tensor* const x = to_tensor(L, -1)) error.operands.push_back(*x);
+    for (int k = 1; lua_istable(L, -1) && k <= kListedTensors; ++k) {  // cat{a, b}
+      lua_rawgeti(L, -1, k);
+      const Tensor* const x = to_tensor(L, -1);
+      if (x) error.operands.push_back(*x);
+      lua_pop(L, 1);
+      if (!x) break;
+    }
+    lua_pop(L, 1);
+  }
+}
+
 // Fills `error` from the message at the top of the stack.
 void describe(lua_State* L, ScriptError& error) {
   error.message = text_of_top(L);
@@ -136,14 +184,21 @@ void describe(lua_State* L, ScriptError& error) {
   const Place& shown = !in_user_code && place.line && !in_library ? place : frames.first;
   error.file = frames.user.empty() ? place.file : shown.file;
   error.line = frames.user.empty() ? place.line : shown.line;
+  if (const Place inner = innermost_place(error.message, frames.first_as_lua);
+      inner.line > 0 && (inner.line != place.line || inner.file != place.file) &&
+      !inner.file.starts_with(library_directory())) {
+    error.file = inner.file == frames.first_as_lua ? frames.first.file : inner.file;
+    error.line = inner.line;
+  }
   const std::string wrong_call = describe_wrong_call(L, frames.first_level);
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
   const CaughtError& raised = binding_state(L).last_error;  // raised by the engine or the library
-  if (const size_t at = error.message.rfind(raised.message);
-      *raised.message && raised.kind == ErrorKind::value && at != std::string::npos)
-    error.message.insert(at, module_path(L));
+  if (const size_t at = error.message.rfind(raised.message); *raised.message && at != std::string::npos) {
+    note_call(L, raised, error);
+    if (raised.kind == ErrorKind::value) error.message.insert(at, module_path(L));
+  }
   if (explain_missing(L, frames.first_level, frames.first.line, in_user_code, error.message)) return;
   std::string advice = missing_method(L, frames.first_level, error.message);
   if (advice.empty()) advice = dotted_method(L, frames.first_level, error.message);

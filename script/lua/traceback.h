@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/core/error.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad {
 
@@ -15,6 +16,10 @@ struct ScriptError {
   std::string file;  // file of the error; "" when unknown
   int line = 0;
   ErrorKind kind = ErrorKind::value;  // of the engine's Error that caused the failure
+  // The op whose call failed, as find_op() knows it, and the first tensors that it was called with; "": the
+  // error comes from something else.
+  std::string op;
+  TensorList operands;
 };
 // Like lua_pcall: calls the function below `arguments` values; returns the status. On LUA_OK the results are
 // on the stack. Otherwise the function and its arguments are removed and `error` is filled.

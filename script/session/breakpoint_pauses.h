@@ -3,6 +3,7 @@
 // announces a finding at the run's next safe point. Owns the BreakpointWatch. watch()'s list may be used from
 // any thread (breakpoint_watch.h has its own lock), everything else belongs to the session's thread.
 #include <functional>
+#include <optional>
 
 #include "script/inspect/breakpoint_watch.h"
 #include "script/inspect/tape_watch.h"
@@ -22,11 +23,11 @@ class BreakpointPauses {
   // Takes over the changes that other threads made to the list; false when there are none.
   bool take_over();
   // If a breakpoint was met since the last safe point: binds `it` in the console, shows on the tape what led
-  // to it, and sends an event.
-  void announce_finding(TapeWatch&);
+  // to it, sends an event, and returns the position at which the run pauses.
+  std::optional<PausePosition> announce_finding(TapeWatch&);
 
  private:
-  void announce(Finding, TapeWatch&);
+  PausePosition announce(Finding, TapeWatch&);
 
   RunControl& control_;
   Events& events_;

@@ -41,12 +41,13 @@ void Events::warn(std::string message) {
   emit(std::move(event));
 }
 
-void Events::fail(std::string message, SourcePlace place, Outcome outcome) {
+void Events::fail(std::string message, SourcePlace place, Outcome outcome, PausePtr pause) {
   Event event{};
   event.kind = Event::Kind::error;
   event.text = shortened(std::move(message));
   event.place = std::move(place);
   event.outcome = outcome;
+  event.pause = std::move(pause);
   emit(std::move(event));
 }
 

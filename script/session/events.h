@@ -14,7 +14,7 @@ class Events {
 
   void emit(Event);
   void warn(std::string message);
-  void fail(std::string message, SourcePlace = {}, Outcome = Outcome::ok);
+  void fail(std::string message, SourcePlace = {}, Outcome = Outcome::ok, PausePtr = nullptr);
 
  private:
   const EventSink sink_;

@@ -11,8 +11,7 @@ Event event_of(const FiniteSentry::Found& found) {
   event.since = found.since;
   event.place = found.place;
   event.node = found.node;
-  event.text = text(found.nan ? "NaN" : "Inf", found.step > 0 ? text(" since step ", found.step) : "", ": ",
-                    found.what);
+  event.text = text(found.kind, found.step > 0 ? text(" since step ", found.step) : "", ": ", found.what);
   if (!found.explanation.empty()) event.text += "\n" + found.explanation;
   return event;
 }

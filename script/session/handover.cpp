@@ -17,10 +17,12 @@ namespace lunagrad {
 namespace {
 
 // Limits of keeping a step's states: the bytes, and the time as one part in kPause. The first kFirst times
-// are slow and say nothing about later times.
+// are slow and say nothing about later times. In kBeginning nanoseconds of a run each step is kept: most
+// errors come early, and the run then goes on behind the last step.
 constexpr size_t kMostKept = size_t(256) << 20;
 constexpr uint64_t kPause = 12;
 constexpr int kFirst = 3;
+constexpr double kBeginning = 2e8;
 
 // Argument: a checkpoint's path, or "".
 int take_states(lua_State* L) {
@@ -112,7 +114,8 @@ Kept Handover::read(lua_State* L) { return states_of(L, guard<keyframe_states>, 
 void Handover::write(lua_State* L) { states_of(L, guard<write_states>, ""); }
 
 bool Handover::may_keep() const {
-  return !too_large_ && (times_kept_ < kFirst || ticks() - kept_at_ > kPause * cost_of_keeping_);
+  return !too_large_ && (times_kept_ < kFirst || ticks() - kept_at_ > kPause * cost_of_keeping_ ||
+                         ticks_to_ns(spent_) < kBeginning);
 }
 
 void Handover::keep_step(lua_State* L, int64_t step) {
@@ -144,6 +147,7 @@ void Handover::keep_step(lua_State* L, int64_t step) {
   }
   kept_at_ = ticks();
   const uint64_t cost = kept_at_ - start;
+  spent_ += cost;
   cost_of_keeping_ = times_kept_++ < kFirst ? cost : std::min(cost, cost_of_keeping_);
 }
 
@@ -156,7 +160,7 @@ void Handover::forget_kept_step() {
   kept_.reset();
   too_large_ = false;
   times_kept_ = 0;
-  kept_at_ = cost_of_keeping_ = 0;
+  kept_at_ = cost_of_keeping_ = spent_ = 0;
 }
 
 std::string Handover::take_after_failure(lua_State* L, Run& run, Outcome outcome, Events& events) {

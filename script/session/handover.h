@@ -57,6 +57,7 @@ class Handover {
   int times_kept_ = 0;
   size_t bad_ = 0;                              // tensors that were not finite when a step was first kept
   uint64_t kept_at_ = 0, cost_of_keeping_ = 0;  // ticks
+  uint64_t spent_ = 0;                          // ticks, on keeping since the run began
 };
 
 }  // namespace lunagrad

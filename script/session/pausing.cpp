@@ -13,6 +13,7 @@ constexpr std::chrono::milliseconds kPauseGrace{40};
 void Pausing::go_on(StepTo to, bool paused) {
   pause_ = false;
   step_to_ = to;
+  ended_ = StepTo::nothing;
   // Only part of an interrupted step can be shown: run the rest of it and then one whole step.
   rest_first_ = to == StepTo::step_end && inside_step_ && paused;
 }
@@ -24,8 +25,9 @@ void Pausing::reached(SafePlace place) {
                     (place == SafePlace::op && step_to_ == StepTo::op) ||
                     (place == SafePlace::line && step_to_ == StepTo::line);
   if (!ends || std::exchange(rest_first_, false)) return;
-  step_to_ = StepTo::nothing;
+  const StepTo ended = std::exchange(step_to_, StepTo::nothing);
   ask();
+  ended_ = ended;
 }
 
 bool Pausing::granted_at(SafePlace place, bool in_steps, bool whole_step, Clock::time_point now) const {

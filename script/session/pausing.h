@@ -19,6 +19,7 @@ class Pausing {
   // Pauses at the next safe point.
   void ask() {
     pause_ = true;
+    ended_ = StepTo::nothing;
     viewer_asked_.reset();
   }
   // Pauses at the next safe point, for breakpoints; a viewer's earlier request keeps its grace period.
@@ -32,7 +33,7 @@ class Pausing {
   bool cancel();
   void clear() {
     pause_ = false;
-    step_to_ = StepTo::nothing;
+    step_to_ = ended_ = StepTo::nothing;
   }
   // For a reload of a paused script: runs to the end of the step, then pauses.
   void finish_step_first() {
@@ -41,6 +42,7 @@ class Pausing {
 
   bool asked() const { return pause_; }
   StepTo step_to() const { return step_to_; }
+  StepTo ended() const { return ended_; }  // the single step that became the requested pause
   // Whether a viewer will look at the values of the coming step.
   bool near() const { return pause_ || step_to_ != StepTo::nothing; }
 
@@ -54,7 +56,7 @@ class Pausing {
 
  private:
   bool pause_ = false;
-  StepTo step_to_ = StepTo::nothing;
+  StepTo step_to_ = StepTo::nothing, ended_ = StepTo::nothing;
   std::optional<Clock::time_point> viewer_asked_;
   bool inside_step_ = false;  // the pause began inside a step that cannot be shown as a whole
   bool rest_first_ = false;   // finish that step before step_to_ counts

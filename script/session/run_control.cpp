@@ -304,10 +304,10 @@ RunControl::Step RunControl::next(const Place& at) {
   }
   if (pausing_.granted_at(at.place, in_steps_.load(), at.whole_step, Clock::now())) {
     pausing_.begin(at.place, in_steps_.load(), at.whole_step);
-    return {Next::pause};
+    return {Next::pause, pausing_.ended()};
   }
   attention_.store(pausing_.near() || stop_ || successor_ || viewers_changed_);
-  return {Next::go_on, pausing_.step_to() == StepTo::line, stop_};
+  return {Next::go_on, pausing_.step_to(), stop_};
 }
 
 void RunControl::wait_while_paused() {

@@ -106,8 +106,8 @@ class RunControl {
   };
   struct Step {
     Next next;
-    bool to_line = false;   // go_on: a single step to another line is in progress
-    bool stopping = false;  // go_on: a stop waits for the end of the step
+    StepTo single = StepTo::nothing;  // go_on: the single step in progress; pause: the step that has ended
+    bool stopping = false;            // go_on: a stop waits for the end of the step
   };
   void reached(SafePlace);  // call first
   Step next(const Place&);  // then call until it returns go_on

@@ -163,6 +163,7 @@ std::optional<Script> SessionThread::run_script(Script script) {
   context_.generator.seed(script.options.seed.value_or(0));
   context_.line = {};
   context_.module = 0;
+  found_.reset();
   const bool goes_on = bool(handover_);
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
   if (!goes_on) warned_.clear();
@@ -272,8 +273,6 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
     if (run_) read_for_viewers();    // null if there was no memory for it
   } catch (const std::exception&) {  // the script has already failed
   }
-  viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
-  host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   std::string message = error.message;
   SourcePlace place{error.file, error.line};
@@ -283,11 +282,18 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
     message = reason;
     place = place_in(reason);
   }
-  if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
+  const bool failed = outcome != Outcome::ok && outcome != Outcome::stopped;
+  PausePosition at;
+  if (failed) at = failure_position(error, place, message);
+  viewers_.tape().settle(failed);
+  if (failed && at.node == 0) find_failed_node(at, message);
+  host_.exchange();
+  if (failed && !exit_code) {
     std::string report = message;
     if (handover_)
       report += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
-    events_.fail(std::move(report), std::move(place), outcome);
+    events_.fail(std::move(report), std::move(place), outcome,
+                 std::make_shared<const PausePosition>(std::move(at)));
   }
   int code = exit_code.value_or(int(outcome));
   try {
@@ -398,12 +404,13 @@ SessionThread& SessionThread::of(lua_State* L) {
   return *static_cast<SessionThread*>(binding_state(L).safe_point_data);
 }
 
-void SessionThread::set_state(SessionState state, SourcePlace place) {
+void SessionThread::set_state(SessionState state, PausePtr pause) {
   if (!control_.set_state(state)) return;
   Event event{};
   event.kind = Event::Kind::state;
   event.state = state;
-  event.place = std::move(place);
+  if (pause) event.place = pause->place;
+  event.pause = std::move(pause);
   emit(std::move(event));
 }
 
@@ -467,7 +474,8 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
   const auto may_listen = [&] { return !control_.at_own_work() && !breakpoints_.watch().busy(); };
   if (may_listen()) {
     if (breakpoints_.take_over()) viewers_.listen();
-    breakpoints_.announce_finding(viewers_.tape());
+    if (std::optional<PausePosition> met = breakpoints_.announce_finding(viewers_.tape()))
+      found_ = std::move(met);
   }
   // The safe point at the beginning of the loop is no end of a step.
   control_.reached(place == SafePlace::step_end && run_->done() == 0 ? SafePlace::midst : place);
@@ -497,11 +505,12 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
         break;
       case Next::pause:
         if (!std::exchange(holds_, true)) dist::hold(true);
-        wait_while_paused(L);
+        wait_while_paused(L, step.single);
         break;
       case Next::go_on:
         if (std::exchange(holds_, false)) dist::hold(false);
-        if (!step.to_line) {
+        viewers_.note_calls(step.single == StepTo::op);
+        if (step.single != StepTo::line) {
           script_.forget_lines();
         } else if (!script_.lines_watched()) {
           script_.watch_lines(L);
@@ -514,12 +523,18 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
   }
 }
 
-void SessionThread::wait_while_paused(lua_State* L) {
+// Called again after each task that runs during the pause.
+void SessionThread::wait_while_paused(lua_State* L, StepTo ended) {
   viewers_.profile().leave();
   viewers_.ranks().leave();
-  viewers_.tape().settle(false);
-  const SourceLine line = L ? script_line(L) : context_.line;
-  set_state(SessionState::paused, {interned(line.file), int(line.line)});
+  PausePtr pause;
+  const bool begins = control_.state() != SessionState::paused;
+  if (begins) {
+    pause = std::make_shared<const PausePosition>(pause_position(L, ended));
+    shows_op_ = pause->node != 0;
+  }
+  if (begins || !shows_op_) viewers_.tape().settle(false);
+  if (begins) set_state(SessionState::paused, std::move(pause));
   script_.forget_lines();
   control_.wait_while_paused();
   viewers_.profile().come_back();

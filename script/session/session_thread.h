@@ -94,8 +94,13 @@ class SessionThread {
   }
   [[noreturn]] void unwind(lua_State* L) { script_.unwind(L, control_.task_running()); }
   RunControl::Place place_of(lua_State*, SafePlace);
-  void wait_while_paused(lua_State*);
-  void set_state(SessionState, SourcePlace = {});
+  void wait_while_paused(lua_State*, StepTo ended);
+  // Where the run pauses: at `found_`, at the op of a single step, or at the line that the script has
+  // reached.
+  PausePosition pause_position(lua_State*, StepTo ended);
+  PausePosition failure_position(const ScriptError&, const SourcePlace&, const std::string& message);
+  void find_failed_node(PausePosition&, const std::string& message);
+  void set_state(SessionState, PausePtr = nullptr);
 
   void serve();  // the session's thread
   // Serves until the session ends, or until a script must run on another thread: then returns true and sets
@@ -129,6 +134,8 @@ class SessionThread {
   KeyframeTaker keyframes_;
   ProbeWatch probes_;
   std::set<const char*> warned_;          // messages that warn_once has given
+  std::optional<PausePosition> found_;    // of a breakpoint that was met; the pause for it is near
+  bool shows_op_ = false;                 // the tape of the present pause shows the op
   bool holds_ = false;                    // this rank is paused and the other ranks wait for it
   std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
   std::thread thread_;

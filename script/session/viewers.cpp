@@ -84,7 +84,7 @@ void Viewers::listen() {
   if (recorder_.recording()) viewers.push_back(&recorder_);
   if (sentry_.looks_at_gradients()) viewers.push_back(&sentry_);
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  sees_calls_ = tape_.times_calls() || statistics_.looking() || breakpoints.wants_ops() ||
+  sees_calls_ = notes_calls_ || tape_.times_calls() || statistics_.looking() || breakpoints.wants_ops() ||
                 profile_.measuring() || recorder_.recording();
   context_.trace = sees_calls_ || tape_.keeps_step() || !context_.device->is_cpu() ? this : nullptr;
   set_root_watch(this);
@@ -98,7 +98,20 @@ void Viewers::ask_guard(Guard level) {
   listen();
 }
 
+void Viewers::note_calls(bool on) {
+  if (on == std::exchange(notes_calls_, on)) return;
+  forget_noted();
+  listen();
+}
+
+void Viewers::forget_noted() {
+  noted_call_.reset();
+  noted_root_ = {};
+}
+
 void Viewers::close_state() {
+  forget_noted();
+  notes_calls_ = false;
   tape_.end_script();
   statistics_.clear(false);
   breakpoints_.watch().close_state();
@@ -116,10 +129,17 @@ void Viewers::ran(const Call& call, uint64_t length) {
   statistics_.ran(call);
   recorder_.ran(call);
   breakpoints_.watch().ran(call);
+  if (!notes_calls_ || context_.differentiating || tape_.in_pass() || breakpoints_.watch().busy()) return;
+  noted_call_ = note_of(call);
+  noted_root_ = {};
 }
 
 void Viewers::root(const Tensor& x) {
   if (control_.task_running()) return;
+  if (notes_calls_) {
+    noted_call_.reset();
+    noted_root_ = x.node();
+  }
   sentry_.root(x);
   growth_.root(x);
   leaks_.root(x);

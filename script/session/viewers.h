@@ -3,6 +3,7 @@
 // each backward pass of a step. An op that no viewer wants costs one test of a null pointer. The viewers' own
 // headers say which of their functions may be called from any thread; everything here belongs to the
 // session's thread and has no lock.
+#include <optional>
 #include <set>
 
 #include "runtime/core/context.h"
@@ -10,6 +11,7 @@
 #include "script/inspect/batch_watch.h"
 #include "script/inspect/captures.h"
 #include "script/inspect/finite_sentry.h"
+#include "script/inspect/noted_call.h"
 #include "script/inspect/statistics_watch.h"
 #include "script/inspect/tape_recorder.h"
 #include "script/inspect/tape_watch.h"
@@ -47,6 +49,11 @@ class Viewers final : private Trace, private RootWatch {
   void listen();          // tells the engine which viewers listen from now on
   void ask_guard(Guard);  // lg.run.assert_finite
   void close_state();     // the script's Lua state is about to be closed
+  // Notes each call of the script, or backward pass, until the run pauses behind it: for single steps of ops.
+  void note_calls(bool on);
+  const NotedCall* noted_call() const { return noted_call_ ? &*noted_call_ : nullptr; }
+  const Node* noted_root() const { return noted_root_.get(); }  // of a backward pass, if that ran last
+  void forget_noted();
 
  private:
   void ran(const Call&, uint64_t ticks) override;
@@ -70,6 +77,9 @@ class Viewers final : private Trace, private RootWatch {
   GrowthWatch growth_;
   LeakWatch leaks_;
   Captures captures_;
+  bool notes_calls_ = false;
+  std::optional<NotedCall> noted_call_;
+  Ref<Node> noted_root_;
   bool sees_calls_ = false;         // a viewer looks at every call of this step
   Guard asked_guard_ = Guard::off;  // requested by the command line or the script
   std::set<const Op*> reported_;    // ops whose fallback to the CPU was reported

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "script/view/media.h"
+#include "script/view/pause.h"
 #include "script/view/source_place.h"
 #include "script/view/surgery.h"
 
@@ -174,6 +175,7 @@ struct Event {
   uint64_t probe = 0;
   // break_hit: ids of the breakpoint and the node. not_finite: the op's node. Node 0: it was not recorded.
   uint64_t breakpoint = 0, node = 0;
+  PausePtr pause;                      // state: of a pause; error: of the error that ended the run
   std::shared_ptr<const Media> media;  // image, histogram, text: the logged value
   std::shared_ptr<const SurgeryHistory> surgery;
 };

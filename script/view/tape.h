@@ -68,6 +68,7 @@ struct TapeSnapshot {
   int pass = -1;                 // index of this tape's pass; -1: a part of the graph without a backward pass
   std::vector<NodeInfo> nodes;
   bool failed = false;          // the run ended with an error in this step
+  uint64_t at = 0;              // the node of the op at which the run stands still; 0: none
   bool has_statistics = false;  // the nodes have summaries from this step
   TapePlan plan;                // plan of the latest deferred step, applied to these nodes
 };

@@ -126,7 +126,8 @@ void Inspection::show() {
 
 TensorPlace Inspection::place_of(const TapeSnapshot& tape, const NodeInfo& node) {
   const auto& side = input_ ? node.inputs : node.outputs;
-  if (size_t(index_) >= side.size()) index_ = 0, input_ = false;
+  // A call that failed has no outputs.
+  if (size_t(index_) >= side.size()) index_ = 0, input_ = node.outputs.empty() && !node.inputs.empty();
   return {tape.step, node.id, input_, index_, Which::output};
 }
 

@@ -176,7 +176,7 @@ void RunActions::update() {
   }
   if (!follows_line_from_ || journal_.pauses() <= *follows_line_from_) return;
   follows_line_from_.reset();
-  texts_.go_to(journal_.pause_place());
+  if (const PausePtr& pause = journal_.pause()) texts_.go_to(SourcePlace(pause->place));
 }
 
 void RunActions::watch_time() {

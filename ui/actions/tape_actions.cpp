@@ -17,6 +17,8 @@ std::string leaf_name(const NodeInfo& node) {
   return node.op == "leaf" && !node.outputs.empty() ? node.outputs[0].name : std::string();
 }
 
+bool is_error(const PausePosition& at) { return at.reason == PausePosition::Reason::error; }
+
 bool matches(const NodeInfo& node, const ActionFields& wanted) {
   const auto is = [&](const char* field, const std::string& value) {
     const std::optional<std::string> text = text_field(wanted, field);
@@ -134,9 +136,13 @@ int TapeActions::group_at(const std::string& path) const {
 }
 
 void TapeActions::update(const Journal& journal) {
-  const auto& stops = journal.stops();
-  if (stops.size() < stops_seen_) stops_seen_ = 0;
-  for (; stops_seen_ < stops.size(); ++stops_seen_) select_when_shown(stops[stops_seen_]);
+  if (journal.pause() != pause_) {
+    pause_ = journal.pause();
+    // An op that the tape does not show: a node that was selected before would be taken for it.
+    const bool elsewhere = pause_ && pause_->node == 0 && (!pause_->op.empty() || is_error(*pause_));
+    if (elsewhere) model_.select(-1);
+    if (pause_ && pause_->node != 0) select_when_shown(pause_->node);
+  }
   if (const int node = wanted_node_ ? model_.find_node(wanted_node_) : -1; node >= 0) {
     model_.select(node);
     wanted_node_ = 0;

@@ -28,8 +28,8 @@ class TapeActions {
   void show_in(bool sideways, PictureRoom);
   void fit_again();  // collapses as much as does not fit now, and opens what fits
 
-  // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
-  // after the model's update().
+  // Selects the node at which the run has come to stand, and the node that select_when_shown() asked for.
+  // Once a frame, after the model's update().
   void update(const Journal&);
   // fields_of() describes a node by fields that are the same in every step. find() returns the node with
   // these fields, or -1 if there is none.
@@ -47,7 +47,7 @@ class TapeActions {
   TapeModel& model_;
   Actions& actions_;
   uint64_t wanted_node_ = 0;  // 0: none
-  size_t stops_seen_ = 0;     // breakpoint hits of the journal that were already handled
+  PausePtr pause_;            // the journal's position that was already handled
 };
 
 }  // namespace lunagrad

@@ -74,6 +74,27 @@ void TextController::go_to(const SourcePlace& place, int64_t step) {
   shell_.show_panel("Editor");
 }
 
+void TextController::bring(const std::string& file) {
+  Document* document = documents_.with_title(file);
+  if (!document) document = documents_.find(file);
+  if (!document && !stamp_of(file).exists()) return;  // a text without a file, as of the console
+  try {
+    if (!document) document = &documents_.open(file);
+  } catch (const Error&) {  // the position names the file
+    return;
+  }
+  documents_.activate(*document);
+  if (document->run_lines.empty() && !document->modified()) document->run_lines = lines_of(document->buffer);
+}
+
+bool TextController::follow_pause() {
+  if (journal_.pause() == pause_) return false;
+  pause_ = journal_.pause();
+  if (!pause_ || pause_->place.line < 1) return false;
+  bring(pause_->place.file);
+  return true;
+}
+
 std::vector<std::string> TextController::lines_of(const TextBuffer& buffer) {
   std::vector<std::string> lines;
   for (int i = 0; i < buffer.line_count(); ++i) lines.push_back(buffer.line(i));

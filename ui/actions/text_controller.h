@@ -36,6 +36,9 @@ class TextController {
   // Shows the line in the editor and brings the panel to the front; opens the file if necessary. `step`: the
   // step that ran this line; 0: the step of the tape.
   void go_to(const SourcePlace&, int64_t step = 0);
+  // Brings the text in which the run has come to stand. Returns, once for each position, whether there is
+  // one.
+  bool follow_pause();
   bool wants_place() const { return wanted_place_.has_value(); }
   // Returns, once, the line that the editor panel should scroll to.
   struct WantedPlace {
@@ -67,6 +70,9 @@ class TextController {
   void remember_run_lines();                   // takes the documents' present text as the text that runs
 
  private:
+  // Brings the text to the front of the editor, which keeps its place among the panels; opens the file if
+  // necessary.
+  void bring(const std::string& file);
   void set_text(const std::string& file, const std::string& text);
   void note_text(const Document&, const std::string& file);
   static std::vector<std::string> lines_of(const TextBuffer&);
@@ -79,6 +85,7 @@ class TextController {
   Documents documents_;
   SyntaxChecker syntax_;
   bool hot_reload_ = true;
+  PausePtr pause_;  // the last position that follow_pause() followed to
   int saving_ = 0;  // documents that save_before_run() waits for
   std::optional<WantedPlace> wanted_place_;
   std::map<std::string, std::vector<std::string>> sources_;  // lines by file

@@ -88,8 +88,8 @@ WhyFacts WhyController::facts() const {
     if ((mark.kind == RunMark::Kind::edit || mark.kind == RunMark::Kind::reload) && mark.step <= last)
       facts.changes.push_back({mark.step, mark.text, mark.place});
   if (const auto& note = uses_.journal.not_finite(); note && note->step <= last)
-    facts.not_finite =
-        WhyNotFinite{note->nan, note->step, note->headline, note->explanation, note->place, note->node};
+    facts.not_finite = WhyNotFinite{note->kind == "NaN", note->step,  note->headline,
+                                    note->explanation,   note->place, note->node};
   return facts;
 }
 

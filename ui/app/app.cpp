@@ -394,6 +394,7 @@ void App::draw_content() {
   toolbar_.draw(bench_);
   ImGui::EndChild();
   ImGui::SetCursorScreenPos({at.x + gap, at.y + ImGui::GetFrameHeight() + 2 * gap});
+  where_strip_.draw(bench_, size.x - 2 * gap);
   if (notices_.draw(bench_, size.x - 2 * gap)) restart();
   why_strip_.draw(bench_, size.x - 2 * gap);
   const ImVec2 body = ImGui::GetCursorScreenPos();

@@ -16,6 +16,7 @@
 #include "ui/app/regions.h"
 #include "ui/app/trust_question.h"
 #include "ui/panels/toolbar.h"
+#include "ui/panels/where_strip.h"
 #include "ui/panels/why_strip.h"
 #include "ui/window/window.h"
 #include "ui/workbench/key_sheet.h"
@@ -90,6 +91,7 @@ class App {
   Palette palette_;
   KeySheet key_sheet_;
   Notices notices_;
+  WhereStrip where_strip_;
   WhyStrip why_strip_;
   Closing closing_;
   TrustQuestion trust_question_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/core/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -55,11 +56,15 @@ void Notices::draw_failure(Workbench& bench, float width) {
   const std::optional<FailureNote>& failure = bench.journal().failure();
   if (!failure) return;
   std::vector<Choice> choices;
+  const PausePtr& pause = bench.journal().pause();
+  const std::string go_on = pause && pause->good_step >= 0
+                                ? "Go on from step " + count_figure(pause->good_step)
+                                : std::string("Go on");
   const bool has_line = failure->place.line > 0;
   if (has_line) choices.push_back({"Show line", "failure.line", "Opens the line in the editor."});
   const bool again = failure->ended && !bench.journal().active();
   if (again)
-    choices.push_back({"Go on", "failure.go_on",
+    choices.push_back({go_on.c_str(), "failure.go_on",
                        "Saves the texts, then continues after the last good step with the changed script. "
                        "States of lg.run.state are restored; a script without them starts over."});
   choices.push_back({"Dismiss", "failure.dismiss", "The error stays in the console."});

@@ -115,6 +115,7 @@ class EditorPanel final : public Panel {
     draw_path_bar(bench);
     leave_find(bench);
     show_text_of_node(bench);
+    follows_ |= bench.texts().follow_pause();
     if (bench.texts().documents().active()) draw_tabs(bench);
     if (bench.texts().documents().active())
       banner_.draw(bench, *bench.texts().documents().active(),
@@ -389,6 +390,13 @@ class EditorPanel final : public Panel {
     marked_ =
         node && LiveGutter::belongs(document, node->place.file) ? gutter_.line_now(node->place.line) : -1;
     if (std::exchange(reveals_, false) && marked_ >= 0) view.reveal(marked_);
+    if (const int line = line_of_pause(bench, document); std::exchange(follows_, false) && line >= 0)
+      view.reveal(line);
+  }
+
+  int line_of_pause(const Workbench& bench, const Document& document) const {
+    const PausePtr& at = bench.journal().pause();
+    return at && LiveGutter::belongs(document, at->place.file) ? gutter_.line_now(at->place.line) : -1;
   }
 
   // When a node is selected elsewhere, brings its text to the front if the text is open.
@@ -461,9 +469,7 @@ class EditorPanel final : public Panel {
     if (!shown.empty() && shown[0] == &gutter_.columns()[0])
       look.heat = [&](int line) { return gutter_.heat(line); };
     look.marked = marked_;
-    const SourcePlace& pause = bench.journal().pause_place();
-    if (!look.read_only && LiveGutter::belongs(document, pause.file))
-      look.paused_line = gutter_.line_now(pause.line);
+    if (!look.read_only) look.paused_line = line_of_pause(bench, document);
     look.search = find_.search();
     look.current_match = look.search ? find_.current(document.buffer) : -1;
     if (bench.description().enabled())
@@ -566,7 +572,7 @@ class EditorPanel final : public Panel {
   int typed_document_ = 0;
   uint64_t typed_revision_ = 0;
   double typed_at_ = 0;
-  bool checked_ = false, reveals_ = false;
+  bool checked_ = false, reveals_ = false, follows_ = false;
   std::vector<int> lit_;
   int marked_ = -1, last_selected_ = -1;
 };

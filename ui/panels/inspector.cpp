@@ -208,7 +208,8 @@ class InspectorPanel final : public Panel {
 
   void draw_record(Workbench& bench, const NodeInfo& node) {
     if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
-    draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
+    if (!node.outputs.empty())
+      draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
     float names = em(6.2f);  // at least; parameters of calls have longer names, as label_smoothing
     for (const auto& [name, value] : node.attributes)
       names = std::max(names, ImGui::CalcTextSize(name.c_str()).x);

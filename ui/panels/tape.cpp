@@ -432,6 +432,8 @@ class TapePanel final : public Panel {
     marks.selected = focused_box(bench, picture);
     if (player_.on())
       marks.playhead = int(picture.box_of[bench.tape().tree()->execution[size_t(player_.position())]]);
+    else if (const int stands = bench.tape().find_node(bench.journal().standing_node()); stands >= 0)
+      marks.playhead = int(picture.box_of[size_t(stands)]);
     marks.boxes = &marks_.boxes();
     marks.standing_out = &marks_.standing_out();
     marks.bands = &marks_.bands();
@@ -447,7 +449,7 @@ class TapePanel final : public Panel {
       on_box = [&](int box, ImVec2 min, ImVec2 max) {
         std::string text = marks_.described(picture, find_, box);
         if (box == marks.selected) text += " selected";
-        if (box == marks.playhead) text += " playhead";
+        if (box == marks.playhead) text += player_.on() ? " playhead" : " current";
         bench.description().add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min,
                                 max);
       };

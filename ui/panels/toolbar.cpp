@@ -54,7 +54,7 @@ Status status_of(Workbench& bench) {
   switch (journal.outcome()) {
     case Outcome::ok:
       if (const auto& note = journal.not_finite())
-        return {note->nan ? "finished, with NaN" : "finished, with Inf", t.bad,
+        return {"finished, with " + note->kind, t.bad,
                 "The script ran to its end, but its values are no numbers any more."};
       return {"finished", t.good, "The script ran to its end."};
     case Outcome::stopped:

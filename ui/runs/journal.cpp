@@ -82,6 +82,7 @@ void Journal::begin() {
   at_breakpoint_ = false;
   not_finite_.reset();
   failure_.reset();
+  pause_.reset();
   growth_.reset();
   surgery_.reset();
   failed_.clear();
@@ -89,22 +90,33 @@ void Journal::begin() {
   edits_.clear();
 }
 
+void Journal::dismiss_failure() {
+  failure_.reset();
+  if (pause_ && pause_->reason == PausePosition::Reason::error) pause_.reset();
+}
+
 void Journal::note(const Event& event) {
   const std::string text = printable(event.text.substr(0, event.text.find('\n')));
   switch (event.kind) {
     case Event::Kind::not_finite: {
-      NotFiniteNote made{
-          event.text.starts_with("NaN"), event.step, event.since, text, {}, event.place, event.node};
+      NotFiniteNote made{text.substr(0, text.find_first_of(" :")),
+                         event.step,
+                         event.since,
+                         text,
+                         {},
+                         event.place,
+                         event.node};
       if (const size_t more = event.text.find('\n'); more != event.text.npos)
         made.explanation = event.text.substr(more + 1);
       not_finite_ = std::move(made);
-      mark(RunMark::Kind::not_finite, event, text, not_finite_->nan ? "NaN" : "Inf");
+      mark(RunMark::Kind::not_finite, event, text, not_finite_->kind);
       break;
     }
     case Event::Kind::growth:
       growth_ = GrowthNote{event.subject, text, event.step, event.place};
       break;
     case Event::Kind::error:
+      if (event.pause) pause_ = event.pause;
       // An error in a line typed in the console is shown below that line, not as a failure.
       if (event.place.line > 0 && event.place.file != "input")
         failure_ = FailureNote{text, event.place};
@@ -112,7 +124,7 @@ void Journal::note(const Event& event) {
         failed_ = text;
       break;
     case Event::Kind::reload:
-      failure_.reset();
+      dismiss_failure();
       surgery_.reset();
       if (not_finite_ && event.step < not_finite_->step) not_finite_.reset();
       if (growth_ && event.step < growth_->step) growth_.reset();
@@ -178,7 +190,10 @@ void Journal::apply(const Event& event) {
       if (event.state == SessionState::paused) paused_time_ = elapsed();
       state_ = event.state;
       at_breakpoint_ &= state_ == SessionState::paused;
-      pause_place_ = event.place;
+      // An error stays where it was when the run has ended.
+      if (!stale && state_ != SessionState::idle) pause_ = event.pause;
+      if (stale || (state_ == SessionState::idle && pause_ && pause_->reason != PausePosition::Reason::error))
+        pause_.reset();
       pauses_ += state_ == SessionState::paused;
       if (!stale && state_ == SessionState::paused) {
         Event here = event;

@@ -33,7 +33,7 @@ std::string printable(std::string_view);
 
 // The first NaN or Inf of a run.
 struct NotFiniteNote {
-  bool nan = true;  // false: Inf
+  std::string kind = "NaN";  // or "Inf", "-Inf"
   int64_t step = 0, since = 0;
   std::string headline;     // "NaN since step 20: sqrt at model.lua:31"
   std::string explanation;  // may be empty
@@ -109,7 +109,7 @@ class Journal {
   std::string error_message(const SourcePlace&) const;
   const std::optional<NotFiniteNote>& not_finite() const { return not_finite_; }
   const std::optional<FailureNote>& failure() const { return failure_; }
-  void dismiss_failure() { failure_.reset(); }
+  void dismiss_failure();
   const std::optional<GrowthNote>& growth() const { return growth_; }
   // The changes that lg.surgery made in this run; null: none yet.
   const std::shared_ptr<const SurgeryHistory>& surgery() const { return surgery_; }
@@ -121,9 +121,9 @@ class Journal {
   uint64_t ends() const { return ends_; }                         // number of runs that have ended so far
   uint64_t runs() const { return runs_; }                         // number of runs that have begun
   uint64_t reloads() const { return reloads_; }                   // number of reloads so far, of all runs
-  const SourcePlace& pause_place() const {
-    return pause_place_;
-  }  // where the run is paused; no file while it is not
+  // Where the run is paused, or where the error is that ended it; null: it does not stand still there.
+  const PausePtr& pause() const { return pause_; }
+  uint64_t standing_node() const { return pause_ ? pause_->node : 0; }  // the op there; 0: none
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -170,7 +170,7 @@ class Journal {
   uint64_t last_hit_ = 0;
   std::vector<ParamEdit> edits_;
   uint64_t pauses_ = 0, ends_ = 0, runs_ = 0, reloads_ = 0;
-  SourcePlace pause_place_;
+  PausePtr pause_;
   int64_t step_ = 0, total_ = 0;
   double time_ = 0, paused_time_ = 0;
   Clock::time_point time_at_ = Clock::now();

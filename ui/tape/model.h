@@ -27,9 +27,6 @@ uint64_t tape_structure(const TapeSnapshot&);
 // The text that a search matches: op, module, names, shapes, source place.
 std::string searchable_text(const NodeInfo&);
 bool contains_words(const std::string& text, const std::string& words);  // all of the words, ignoring case
-// The nodes that an error message refers to: the nodes of its line, or of the lines that it names. If some of
-// them have the op that the message names, only these.
-std::vector<int> failing_nodes(const TapeSnapshot&, const std::string& message, const SourcePlace&);
 
 class TapeModel {
  public:

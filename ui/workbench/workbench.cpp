@@ -108,7 +108,7 @@ void Workbench::note_findings() {
   if (const auto& note = journal_.not_finite()) {
     Alarm alarm{};
     alarm.kind = AlarmKind::nan;
-    alarm.name = note->nan ? "NaN" : "Inf";
+    alarm.name = note->kind;
     alarm.subject = note->headline.substr(note->headline.find(": ") + 2);
     alarm.place = note->place;
     alarm.node = note->node;

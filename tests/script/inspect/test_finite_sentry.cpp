@@ -33,7 +33,7 @@ for step in lg.run.steps(30) do
   local loss = x:log():mean()  -- HERE
   loss:backward()
 end)",
-     "Inf since step 8: log at ", "log"},
+     "-Inf since step 8: log at ", "log"},
     {"root of a negative number", R"(local w = lg.tensor({1., 2.}, {requires_grad = true})
 local opt = lg.optim.SGD({w}, {lr = 0.2})
 for step in lg.run.steps(30) do
@@ -172,7 +172,7 @@ for step in lg.run.steps(20) do
   y:log_()  -- HERE
   y:mean():backward()
 end)",
-     "Inf since step 5: log at ", "log"},
+     "-Inf since step 5: log at ", "log"},
     {"inside a module", R"(local Gate = nn.class("Gate")
 function Gate:init() self.inner = nn.Linear(2, 2) end
 function Gate:forward(x, s)
@@ -212,7 +212,7 @@ for step in lg.run.steps(20) do
   muon:step()  -- HERE
   sgd:step()
 end)",
-     "Inf since step 6: the optimizer's step at ", ""},
+     "-Inf since step 6: the optimizer's step at ", ""},
     {"LBFGS", R"(local w = lg.ones(3, {requires_grad = true})
 local opt = lg.optim.LBFGS({w}, {lr = 0.1, max_iter = 1})
 for step in lg.run.steps(20) do
@@ -224,7 +224,7 @@ for step in lg.run.steps(20) do
     return loss
   end)
 end)",
-     "Inf since step 4: the optimizer's step at ", ""},
+     "-Inf since step 4: the optimizer's step at ", ""},
 };
 
 int line_of(const std::string& text, const std::string& word) {

@@ -113,6 +113,7 @@ drive(first-nan first_nan.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/first_nan_sc
 drive(alarms alarms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/alarms_script.lua --size 1280x800)
 drive(why why.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/why_script.lua --size 1280x800)
 drive(go-on go_on.lua --size 1280x800)
+drive(where where.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/where_script.lua --size 1280x800)
 window_test(trust trust.cmake)
 window_test(sandbox sandbox.cmake)
 window_test(crash crash.cmake)

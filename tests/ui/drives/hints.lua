@@ -1,7 +1,7 @@
 -- Twelve causes of a NaN or Inf (hints_script.lua): the run pauses at each with its node selected, and the hint states the
 -- cause, the place and the values of the operands. arg[1]: a folder for pictures.
 local causes = {
-  {"log", 6, "the logarithm of 0 is -Inf", "1 Inf among 2 elements, the first at [2]"},
+  {"log", 6, "the logarithm of 0 is -Inf", "1 -Inf among 2 elements, the first at [2]"},
   {"log", 7, "the logarithm of a negative number", "1 NaN among 2 elements, the first at [1]"},
   {"div", 8, "0 / 0 is NaN", "1 NaN among 2 elements"},
   {"div", 9, "a number divided by 0 is Inf", "1 Inf among 2 elements"},

@@ -31,6 +31,45 @@ Event state(SessionState state) {
 
 }  // namespace
 
+TEST_CASE("where the run stands: a pause until it goes on, an error until the next run or its dismissal") {
+  Journal journal;
+  const auto stand = [&](Event made, PausePosition::Reason reason) {
+    PausePosition at;
+    at.reason = reason;
+    at.place = {"train.lua", 3};
+    made.pause = std::make_shared<const PausePosition>(at);
+    journal.push(made);
+    journal.update();
+  };
+  const auto then = [&](const Event& made) {
+    journal.push(made);
+    journal.update();
+  };
+  then(state(SessionState::running));
+  CHECK_FALSE(journal.pause());
+  stand(state(SessionState::paused), PausePosition::Reason::op);
+  REQUIRE(journal.pause());
+  CHECK(journal.pause()->place.line == 3);
+  then(state(SessionState::running));
+  CHECK_FALSE(journal.pause());
+  stand(state(SessionState::paused), PausePosition::Reason::request);
+  then(state(SessionState::idle));  // stopped at the pause
+  CHECK_FALSE(journal.pause());
+
+  for (const bool dismissed : {true, false}) {
+    then(state(SessionState::running));
+    stand(event(Event::Kind::error, "train.lua:3: wrong"), PausePosition::Reason::error);
+    Event ended = event(Event::Kind::ended);
+    ended.outcome = Outcome::error;
+    then(ended);
+    then(state(SessionState::idle));
+    REQUIRE(journal.pause());
+    CHECK(journal.pause()->reason == PausePosition::Reason::error);
+    dismissed ? journal.dismiss_failure() : journal.restart();
+    CHECK_FALSE(journal.pause());
+  }
+}
+
 TEST_CASE("text becomes lines, also when it arrives in parts, and \\r overwrites a line") {
   Journal journal;
   journal.push(event(Event::Kind::output, "one\ntw"));

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "script/view/failing_nodes.h"
 #include "tests/support/timing.h"
 #include "tests/ui/tapes.h"
 #include "ui/tape/model.h"

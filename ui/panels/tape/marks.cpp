@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "script/view/failing_nodes.h"
 #include "ui/panels/tape/alarm_marks.h"
 #include "ui/tape/groups.h"
 #include "ui/window/theme.h"
@@ -19,9 +20,12 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   if (key == failed_key_) return failed_;
   failed_key_ = key;
   failed_.clear();
-  failed_after_ = false;
   // Only the tape of the step that failed has failed nodes.
   if (!failed || !key.first->failed) return failed_;
+  if (const int at = bench.tape().find_node(key.first->at); at >= 0) {
+    failed_ = {at};
+    return failed_;
+  }
   // The first line of the error is its message; the traceback follows.
   const auto is_error = [](const ConsoleLine& line) { return line.kind == ConsoleLine::Kind::error; };
   const auto& lines = journal.lines();
@@ -30,9 +34,6 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   if (last == lines.rend()) return failed_;
   const ConsoleLine& message = *std::prev(before);
   failed_ = failing_nodes(*key.first, message.text, message.place);
-  // The failed call made no node: marks the last node that was made before it.
-  failed_after_ = failed_.empty() && key.first->pass < 0;
-  if (failed_after_) failed_ = {0};
   return failed_;
 }
 

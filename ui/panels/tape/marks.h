@@ -35,8 +35,6 @@ class TapeMarks {
   std::string note(const TapePicture&, const TapeSearch&, int box) const;
   // A box in words, with its note and marks, for users who cannot see it.
   std::string described(const TapePicture&, const TapeSearch&, int box) const;
-  // The failed box is the last op before the error: the failing call made no node.
-  bool failed_after() const { return failed_after_; }
   bool any_notes(const TapeSearch& search) const { return compared() || metric >= 0 || search.active(); }
 
  private:
@@ -63,7 +61,6 @@ class TapeMarks {
   std::pair<TapePtr, uint64_t> alarms_key_{nullptr, 0};
   std::shared_ptr<const NodeMarks> alarms_;
   std::vector<int> failed_;
-  bool failed_after_ = false;
   std::vector<GraphCanvas::Mark> marks_;
   std::vector<uint32_t> standing_out_;
   std::vector<int> hits_;

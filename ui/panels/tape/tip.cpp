@@ -35,9 +35,7 @@ void show_box_tip(Workbench& bench, const TapePicture& picture, const TapeMarks&
     if (const StepComparison* const compared = bench.step_comparing().shown())
       for (const auto& [name, words] : compared_rows(*compared, node.id))
         text_in(theme().text, "%s %s", name.c_str(), words.c_str());
-    if (marks.boxes()[box].failed)
-      text_in(theme().bad, marks.failed_after() ? "The last operation before the error that ended the run."
-                                                : "The run ended with an error here.");
+    if (marks.boxes()[box].failed) text_in(theme().bad, "The run ended with an error here.");
     if (node.place.line > 0) {
       ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
       const std::string line = bench.step_texts().line_of_tape(node.place);
