@@ -268,7 +268,7 @@ room(ui/curves "Plots of curves."
 room(ui/panels/profile "Parts of the profile panel."
      runtime/core script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels/tape "Parts of the tape panel."
-     runtime/core runtime/io script/view ui/base ui/graph ui/inspect ui/runs ui/tape ui/window ui/workbench)
+     runtime/core runtime/io script/view ui/base ui/graph ui/inspect ui/runs ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels "One file per panel."
      runtime/core runtime/io script/lua script/meta script/parts script/run ui/base ui/curves ui/editor ui/inspect
      ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window

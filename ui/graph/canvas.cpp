@@ -494,7 +494,9 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
     if (!meets(low, high, min, max)) return;
     visible.push_back(box);
     if (on_box) on_box(int(box), low, high);
-    if (under_mouse(low, high)) box_there = int(box);
+    if (!under_mouse(low, high)) return;
+    box_there = int(box);
+    hovered_area_ = ScreenArea{low, high}.within({min, max});
   };
   if (view.far)
     view.far->box_grid.each(view.area, [&](uint32_t i) { look_at(view.far->boxes[i]); });

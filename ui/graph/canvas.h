@@ -14,6 +14,7 @@
 
 #include "ui/graph/grid.h"
 #include "ui/graph/layout.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 
@@ -142,6 +143,7 @@ class GraphCanvas {
   void center(int box) { center_ = box; }
   void reveal(int box) { reveal_ = box; }  // centers the box if it is not visible
   int hovered() const { return hovered_; }
+  const ScreenArea& hovered_area() const { return hovered_area_; }  // of this box, as far as it is visible
   float zoom() const { return zoom_; }
   ImVec2 map_min() const { return map_min_; }  // corner of the map; equal to map_max() when there is no map
   ImVec2 map_max() const { return map_max_; }
@@ -190,6 +192,7 @@ class GraphCanvas {
   bool touched_ = false;   // the user has panned or zoomed: a resize keeps the view
   int center_ = -1, reveal_ = -1;
   int hovered_ = -1;
+  ScreenArea hovered_area_{};
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
   std::vector<uint32_t> touching_;               // lines of the selected box

@@ -13,6 +13,7 @@
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
 #include "ui/panels/node_commands.h"
+#include "ui/panels/tape/box_tip.h"
 #include "ui/panels/tape/choices.h"
 #include "ui/panels/tape/compare_menu.h"
 #include "ui/panels/tape/export_menu.h"
@@ -445,7 +446,7 @@ class TapePanel final : public Panel {
       bench.description().add("tape.map", "", canvas_.map_min(), canvas_.map_max());
     answer(bench, picture, click);
     if (canvas_.hovered() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
-      show_tip(bench, picture, size_t(canvas_.hovered()));
+      draw_box_tip(bench, picture, size_t(canvas_.hovered()), canvas_.hovered_area(), marks_);
   }
 
   void answer(Workbench& bench, const TapePicture& picture, const GraphCanvas::Click& click) {
@@ -525,50 +526,6 @@ class TapePanel final : public Panel {
             ? draw_family_legend(picture.canvas, marks_.alarms(), groups, corner, width)
             : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), corner, width);
     bench.description().add("tape.legend", text, corner, sheet_max_);
-  }
-
-  void show_tip(Workbench& bench, const TapePicture& picture, size_t box) const {
-    const TapeTree::Item item = picture.boxes[box];
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(em(30));
-    if (item.is_group) {
-      const TapeTree::Group& group = bench.tape().tree()->groups[item.index];
-      bold_text(group.path);
-      if (group.repeats > 0)
-        text_in(theme().muted, "%u modules in a row that do the same on the same shapes. Click to see each.",
-                group.repeats);
-      else
-        text_in(theme().muted, "A module of %u nodes. Click to see them.", group.node_count);
-    } else {
-      const NodeInfo& node = bench.tape().tape()->nodes[item.index];
-      bold_text(public_op_name(node.op));
-      ImGui::SameLine();
-      text_in(theme().muted, "%s", op_family_name(op_family(node.op)));
-      if (const char* doc = op_doc(node.op); *doc) text_in(theme().muted, "%s", doc);
-      if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
-      if (node.no_gradient) text_in(theme().muted, "%s", kNoGradient);
-      for (const OperandInfo& output : node.outputs)
-        ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
-      if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index); !planned.empty())
-        text_in(theme().muted, "%s", planned.c_str());
-      if (const StepComparison* const compared = bench.step_comparing().shown())
-        for (const auto& [name, words] : compared_rows(*compared, node.id))
-          text_in(theme().text, "%s %s", name.c_str(), words.c_str());
-      if (marks_.boxes()[box].failed)
-        text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
-                                                   : "The run ended with an error here.");
-      if (node.place.line > 0) {
-        ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
-        const std::string& line = bench.texts().source_line(node.place);
-        if (!line.empty()) {
-          ImGui::PushFont(fonts().mono);
-          text_in(theme().accent, "%s", line.c_str());
-          ImGui::PopFont();
-        }
-      }
-    }
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
   }
 
   GraphCanvas canvas_;
