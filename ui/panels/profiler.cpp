@@ -258,9 +258,9 @@ class ProfilerPanel final : public Panel {
     text_in(theme().faint, "%s", text);
     bench.description().add_last("profiler.measured", text);
     if (const std::shared_ptr<const StepPlan> plan = bench.session().plan()) {
-      const std::string deferred = "Deferred: " + count_figure(plan->calls) + " calls in " +
-                                   count_figure(plan->passes) + " passes, " +
-                                   bytes_figure(plan->bytes_saved) + " not written";
+      const std::string deferred =
+          "Deferred: " + count_figure(plan->calls) + " calls in " + count_figure(plan->passes) + " passes" +
+          (plan->bytes_saved > 0 ? ", " + bytes_figure(plan->bytes_saved) + " not written" : "");
       text_in(theme().muted, "%s", deferred.c_str());
       bench.description().add_last("profiler.deferred", deferred);
       explain((plan_summary(*plan) + ". " + plan_origin(*plan)).c_str());

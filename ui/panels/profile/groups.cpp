@@ -177,7 +177,7 @@ void GroupsView::draw_groups(Workbench& bench) const {
     }
     cell(figure_or_dash(row.ns));
     cell(figure_or_dash(alone_ns_[i]), false);
-    cell(bytes_figure(row.bytes));
+    cell(row.bytes > 0 ? bytes_figure(row.bytes) : "–");
     if (clicked) go_to_line(bench, row.members[0].place);
   }
   ImGui::EndTable();
