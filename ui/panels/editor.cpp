@@ -88,8 +88,8 @@ class EditorPanel final : public Panel {
     explain("Open, save, close, hot reload.");
     draw_file_menu(bench);
     ImGui::SameLine();
-    if (ImGui::Button("Gutter")) ImGui::OpenPopup("gutter");
-    bench.description().add_last("editor.menu", "Gutter");
+    if (ImGui::Button("Costs")) ImGui::OpenPopup("gutter");
+    bench.description().add_last("editor.menu", "Costs");
     explain("Costs to show beside the lines of a running script.");
     draw_gutter_menu(bench);
     ImGui::SameLine();
