@@ -20,13 +20,18 @@ void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, Im
                 int dash, double most_apart) {
   static std::vector<ImVec2> drawn;  // of the present stretch
   const float r = width + 0.5f;
+  // Samples have dots, which tell where something was measured, as long as the dots do not touch.
+  const size_t samples = most_apart > 0 ? curve.lower_bound(frame.x1) - curve.lower_bound(frame.x0) + 1 : 0;
+  const float dot = samples > 0 ? dot_radius(samples, frame.width(), em(0.2f)) : 0;
   trace(
       curve, frame,
       [&](const std::vector<ImVec2>& points) {
+        if (dot > 0)
+          for (const ImVec2& point : points) list->AddCircleFilled(point, dot, color, 12);
         // A curve with gaps may have a point alone in every other column: squares have the fewest corners.
-        if (points.size() == 1 && most_apart > 0)
+        if (points.size() == 1 && most_apart > 0 && dot == 0)
           list->AddRectFilled({points[0].x - r, points[0].y - r}, {points[0].x + r, points[0].y + r}, color);
-        else if (points.size() == 1)
+        else if (points.size() == 1 && dot == 0)
           list->AddCircleFilled(points[0], width + 1, color, 8);
         flatten_tips(points, drawn);
         draw_dashed(list, drawn, color, width, dash);

@@ -411,8 +411,9 @@ class GradientsPanel final : public Panel {
     const GradientModel& model = bench.gradients();
     const Theme& t = theme();
     std::vector<PlotLine> lines;
-    // What was not measured is a gap: between two measured steps nothing is known.
-    if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text, .most_apart = 1});
+    // Stretches that were not measured are gaps: nothing is known of them.
+    if (!updates)
+      lines.push_back({.name = "all", .raw = &model.total(), .color = t.text, .most_apart = kSampleReach});
     size_t k = 0;
     for (const ParameterHistory* p : lines_) {
       const LineSign sign = sign_of(k++);
@@ -420,7 +421,7 @@ class GradientsPanel final : public Panel {
                        .raw = updates ? &p->ratio : &p->norm,
                        .color = sign.color,
                        .dash = sign.dash,
-                       .most_apart = 1});
+                       .most_apart = kSampleReach});
     }
     Curve guide;
     const double first = double(model.steps().front()->step);
