@@ -94,7 +94,6 @@ App::App(Start start)
       });
   Window::on_lost_display([this] { end_without_display("the display is gone"); });
   if (!start.note.empty()) bench_.shell().notice(start.note);
-  bench_.why().set_answers(true);
   add_window_commands(bench_,
                       {palette_, key_sheet_, regions_, panels_, [this] { toolbar_.open_run_settings(); },
                        [this] { window_.set_wants_to_close(true); }});

@@ -216,7 +216,7 @@ class GradientsPanel final : public Panel {
     // Each alarm has at least two lines: the problem with its first step, then the fact and what usually
     // helps.
     const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
-    const float asks = bench.why().answers() ? em(3.6f) : 0;  // room of a button that asks
+    const float asks = em(3.6f);  // room of a button that asks
     const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - asks - em(1.2f), em(4));
     const auto height_of = [&](const Alarm& alarm) {
       return line + ImGui::CalcTextSize(advice(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
@@ -250,11 +250,9 @@ class GradientsPanel final : public Panel {
       list->AddText(at, color, head.c_str());
       list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y + line},
                     over ? theme().muted : theme().text, more.c_str(), nullptr, wrap);
-      if (asks > 0) {
-        ImGui::SameLine(0, em(0.4f));
-        if (why_button(bench, "gradients.why", "Follows the causes of this alarm over what was recorded."))
-          wanted_why = &alarm;
-      }
+      ImGui::SameLine(0, em(0.4f));
+      if (why_button(bench, "gradients.why", "Follows the causes of this alarm over what was recorded."))
+        wanted_why = &alarm;
       ImGui::PopID();
     }
     ImGui::EndChild();

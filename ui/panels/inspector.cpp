@@ -152,7 +152,7 @@ class InspectorPanel final : public Panel {
   bool action(Workbench& bench, const char* label, const char* item, const char* help,
               bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
-    if (label != kActions[1] || bench.why().answers()) ImGui::SameLine(0, em(0.4f));
+    ImGui::SameLine(0, em(0.4f));
     if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     const bool pressed = tool_button(label, lit);
     bench.description().add_last(item, lit ? std::string(label) + " on" : label);

@@ -147,7 +147,7 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
       bench.why().ask_alarm(Alarm(*worst));
       ImGui::CloseCurrentPopup();
     }
-    if (bench.why().answers()) ImGui::SameLine();
+    ImGui::SameLine();
   }
   if (ImGui::Button("Run again to the first NaN")) {
     bench.commands().run("Run again to the first NaN");
