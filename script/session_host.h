@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "runtime/core/tensor.h"
+#include "runtime/core/tensor_fwd.h"
 
 namespace lunagrad {
 

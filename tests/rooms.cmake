@@ -236,7 +236,7 @@ room(ui/record "The registry and the record of actions."
 room(ui/text "Search, and text that can be edited."
      ui/base ui/window)
 room(ui/runs "Run folders as the window lists them, and their curves."
-     runtime/core runtime/io script script/run script/view ui/base ui/text)
+     runtime/core runtime/io script script/meta script/run script/view ui/base ui/text)
 room(ui/graph "Layout and canvas of graphs."
      ui/window)
 room(ui/widgets "Widgets that several panels draw."
@@ -259,6 +259,8 @@ room(ui/workbench "The state that panels read."
      script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
 room(ui/panels/runs "Parts of the runs panel."
      script/report script/run ui/runs ui/widgets ui/window ui/workbench)
+room(ui/panels/editor "Parts of the editor panel."
+     script/run ui/base ui/editor ui/text ui/window ui/workbench)
 room(ui/panels/time "Parts of the timeline panel."
      runtime/core ui/base ui/runs ui/window ui/workbench)
 room(ui/curves "Plots of curves."
@@ -269,7 +271,7 @@ room(ui/panels/tape "Parts of the tape panel."
      runtime/core runtime/io script/view ui/base ui/graph ui/inspect ui/runs ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels "One file per panel."
      runtime/core runtime/io script/lua script/meta script/parts script/run ui/base ui/curves ui/editor ui/inspect
-     ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
+     ui/panels/editor ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
      ui/workbench)
 room(ui "The header of the panels for a host."
      runtime/core script ui/panels ui/window ui/workbench)

@@ -10,11 +10,11 @@
 #include "runtime/core/dtype.h"
 #include "runtime/core/shape.h"
 #include "runtime/core/storage.h"
+#include "runtime/core/tensor_fwd.h"
 
 namespace lunagrad {
 
 class Node;
-class Tensor;
 
 // The body of a tensor. A view holds its base: an in-place write through one of them is seen by the tape of
 // both.
@@ -104,7 +104,5 @@ class Tensor {
  private:
   Ref<TensorBody> body_;
 };
-
-using TensorList = std::vector<Tensor>;
 
 }  // namespace lunagrad

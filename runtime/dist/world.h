@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/tensor.h"
+#include "runtime/core/tensor_fwd.h"
 #include "runtime/dist/reduce.h"
 
 namespace lunagrad::dist {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/core/tensor.h"
+#include "runtime/core/tensor_fwd.h"
 #include "runtime/io/array_info.h"
 
 namespace lunagrad {

@@ -52,6 +52,11 @@ double sketch_distance(const Sketch& a, const Sketch& b, int64_t count) {
   return count == 0 ? 0 : std::sqrt(squares * double(count) / double(sampled_of(count)));
 }
 
+Sketches::Sketches() = default;
+Sketches::~Sketches() = default;
+Sketches::Sketches(Sketches&&) noexcept = default;
+Sketches& Sketches::operator=(Sketches&&) noexcept = default;
+
 size_t Sketches::add(const Tensor& x) {
   const NoGrad off;
   found_.emplace_back();

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/core/tensor.h"
+#include "runtime/core/tensor_fwd.h"
 
 namespace lunagrad {
 
@@ -22,6 +22,11 @@ double sketch_distance(const Sketch&, const Sketch&, int64_t count);
 
 class Sketches {
  public:
+  Sketches();
+  ~Sketches();
+  Sketches(Sketches&&) noexcept;
+  Sketches& operator=(Sketches&&) noexcept;
+
   size_t add(const Tensor&);   // any dtype; returns the index of its sketch in the result of read()
   std::vector<Sketch> read();  // sketches of all tensors added since the last call; waits for their devices
   void clear();                // drops the tensors without a wait

@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMost = 64;  // names of one thing
+constexpr size_t kMostNames = 64;  // of one thing
 
 using Names = std::shared_ptr<std::vector<uint32_t>>;
 
@@ -22,10 +22,10 @@ void note_other_name(uint32_t name, uint32_t other) {
   if (name == other) return;
   Names& of_one = names()[name];
   if (!of_one) of_one = std::make_shared<std::vector<uint32_t>>(1, name);
-  Names& of_other = names()[other];
-  if (of_other == of_one || of_one->size() >= kMost) return;
+  if (of_one->size() >= kMostNames || std::find(of_one->begin(), of_one->end(), other) != of_one->end())
+    return;
   of_one->push_back(other);
-  of_other = of_one;
+  names()[other] = of_one;
 }
 
 std::vector<uint32_t> other_names(uint32_t name) {

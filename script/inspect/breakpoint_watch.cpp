@@ -308,8 +308,8 @@ bool BreakpointWatch::raises(const NotFinite& found) {
     // After the first NaN of a step, most later values are NaN too.
     if (const auto last = last_step_.find(b.id); last != last_step_.end() && last->second == step_) continue;
     find(b,
-         {b.id, step_, backward, std::string(plain_op(found.op)), place_of(found.line), 0,
-          first_line(found.message), found.message},
+         {b.id, step_, backward, public_op_name(found.op), place_of(found.line), 0, first_line(found.message),
+          found.message},
          found.value, nullptr, found.node);
     if (raises_) owner_.pause();
     break;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/core/op_name.h"
 #include "runtime/ops.h"
 #include "runtime/tape/origin.h"
 #include "script/inspect/without_listeners.h"
@@ -24,8 +25,6 @@ std::string at(SourceLine line) {
   const std::string place = to_string(line);
   return place.empty() ? "" : " at " + place.substr(place.find_last_of('/') + 1);
 }
-
-std::string plain_label(const char* label) { return *label == '_' ? label + 1 : label; }
 
 std::string name_of(const Node& leaf) {
   const std::string& name = interned(leaf.name);
@@ -119,11 +118,11 @@ void FiniteSentry::judge_root(const Tensor& root) {
   found.explanation = origin->explanation;
   switch (origin->kind) {
     case Origin::Kind::op:
-      found.what = plain_label(node.label()) + at(node.line);
+      found.what = public_op_name(node.label()) + at(node.line);
       found.since = found.step;
       break;
     case Origin::Kind::input:
-      found.what = text("operand ", origin->operand + 1, " of ", plain_label(node.label()), at(node.line),
+      found.what = text("operand ", origin->operand + 1, " of ", public_op_name(node.label()), at(node.line),
                         ", which no recorded op made: the data");
       found.since = found.step;
       break;
@@ -189,11 +188,7 @@ void FiniteSentry::read_device_roots() {
     found.step = roots[i].step;
     found.since = std::min(good_ + 1, found.step);
     found.place = roots[i].place;
-    found.what =
-        "the loss" + (found.place.line > 0
-                          ? " at " + found.place.file.substr(found.place.file.find_last_of('/') + 1) + ":" +
-                                std::to_string(found.place.line)
-                          : std::string());
+    found.what = "the loss" + (found.place.line > 0 ? " at " + file_and_line(found.place) : std::string());
     return report(std::move(found));
   }
 }
@@ -250,7 +245,7 @@ void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gra
     });
     if (!uses) continue;
     if (users.empty()) bad.place = place_of(user->line);
-    users += (users.empty() ? "" : " or ") + plain_label(user->label()) + at(user->line);
+    users += (users.empty() ? "" : " or ") + public_op_name(user->label()) + at(user->line);
   }
   bad.what = users.empty() ? "the gradient that backward starts from" : "backward of " + users;
   bad_gradient_ = std::move(bad);
@@ -323,9 +318,7 @@ void FiniteSentry::logged(const std::string& name, double value, int64_t step, c
   found.since = step > 0 ? std::min(good_ + 1, step) : 0;
   found.place = place;
   found.what = name + " as logged";
-  if (place.line > 0)
-    found.what +=
-        " at " + place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+  if (place.line > 0) found.what += " at " + file_and_line(place);
   report(std::move(found));
 }
 

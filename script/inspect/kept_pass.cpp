@@ -91,7 +91,13 @@ std::unique_ptr<KeptPass> keep_pass(std::span<Node* const> nodes) {
 }
 
 NodeInfo describe(const KeptPass& pass, size_t position) {
-  const KeptNode& node = pass.nodes[position];
+  return describe(pass.nodes[position], [&pass](uint64_t id) {
+    const int from = pass.find(id);
+    return from >= 0 && !pass.nodes[size_t(from)].op ? pass.nodes[size_t(from)].name : 0;
+  });
+}
+
+NodeInfo describe(const KeptNode& node, const std::function<uint32_t(uint64_t node)>& leaf_name) {
   NodeInfo info;
   info.id = node.id;
   info.op = node.label();
@@ -109,9 +115,8 @@ NodeInfo describe(const KeptPass& pass, size_t position) {
   if (!node.op) info.travelled = leaf_note(node.id);
   for (size_t i = 0; i < node.in.size(); ++i) {
     OperandInfo operand = describe_operand(node.in[i]);
-    const int from = pass.find(node.in[i].maker);
-    const bool named = from >= 0 && !pass.nodes[size_t(from)].op && pass.nodes[size_t(from)].name;
-    operand.name = named ? interned(pass.nodes[size_t(from)].name) : input_name(*node.op, i);
+    const uint32_t name = leaf_name(node.in[i].maker);
+    operand.name = name ? interned(name) : input_name(*node.op, i);
     info.inputs.push_back(std::move(operand));
   }
   for (size_t i = 0; i < node.out.size(); ++i) {

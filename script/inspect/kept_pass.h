@@ -2,6 +2,7 @@
 // The record of one backward pass: its nodes without their values and without the graph, its leaves as the
 // pass read them, and the gradients that came from outside. Together with the values that no node made, this
 // is enough to recompute every value and gradient of the pass (recompute.h). For the session's thread.
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -78,6 +79,9 @@ struct KeptPass {
 // Records the nodes while their saved values still exist. Leaves get no value yet.
 std::unique_ptr<KeptPass> keep_pass(std::span<Node* const>);
 NodeInfo describe(const KeptPass&, size_t node);
+// The same for a node of no pass. `leaf_name`: the name of the leaf with this id; 0: there is none, or it has
+// no name.
+NodeInfo describe(const KeptNode&, const std::function<uint32_t(uint64_t node)>& leaf_name);
 // The pass that a viewer shows first, which is the pass of the outer loss: the last pass that no later pass
 // goes through and that adds to gradients of leaves, else the last pass. -1: no pass has ended.
 int outer_pass(std::span<const std::unique_ptr<KeptPass>>);

@@ -27,16 +27,6 @@ constexpr int64_t kMostSampled = 1 << 14;
 // Nanoseconds. A longer step is measured only within the budget that the time since the last measured step
 // allows: it may be a whole script without steps.
 constexpr double kLongStep = 2e9;
-// The oldest steps are dropped first. A viewer fetches them long before there are 2000 new ones.
-constexpr size_t kMostKept = size_t(48) << 20, kMostSteps = 2000;  // bytes, steps
-
-size_t bytes_of_statistics(const StepStatistics& step) {
-  size_t bytes = sizeof step + step.nodes.size() * sizeof(NodeStatistics);
-  for (const ParameterStatistics& p : step.parameters)
-    bytes += sizeof p + p.edges.capacity() * sizeof(double) + p.counts.capacity() * sizeof(int64_t);
-  return bytes;
-}
-
 NodeStatistics record_of(uint64_t id, const char* label, uint32_t module, SourceLine line) {
   NodeStatistics record;
   record.node = id;
@@ -329,10 +319,13 @@ void StatisticsWatch::add(std::shared_ptr<StepStatistics> made, bool ended) {
   last_step_ = made->step;
   const std::lock_guard lock(mutex_);
   made->number = ++number_;
-  kept_bytes_ += bytes_of_statistics(*made);
+  kept_bytes_ += made->bytes();
   kept_.push_back(std::move(made));
-  for (; (kept_bytes_ > kMostKept && kept_.size() > 1) || kept_.size() > kMostSteps; kept_.pop_front())
-    kept_bytes_ -= bytes_of_statistics(*kept_.front());
+  // A viewer fetches a step long before it is dropped.
+  for (; (kept_bytes_ > StepStatistics::kMostBytes && kept_.size() > 1) ||
+         kept_.size() > StepStatistics::kMostSteps;
+       kept_.pop_front())
+    kept_bytes_ -= kept_.front()->bytes();
 }
 
 bool StatisticsWatch::measure(const Kept& kept, const StepValues::CheckWanted& check_wanted) {

@@ -19,8 +19,8 @@ namespace {
 // the latest.
 constexpr size_t kBorrowed = 16;  // large: more than 1/16 of the budget
 constexpr size_t kLeaves = 4;     // copies of a step's leaves may take 1/4 of the budget
-constexpr size_t kSmallLeaf = size_t(256)
-                              << 10;  // leaves of at most this many bytes are copied in every step
+// Leaves of at most this many bytes are copied in every step.
+constexpr size_t kSmallLeaf = size_t(256) << 10;
 constexpr size_t kMostPasses = 64;
 // Without steps nothing ends what is kept. Values that no kept pass reads are dropped when there are this
 // many values, or twice as many as the last time left.
@@ -361,7 +361,7 @@ void StepValues::retire() {
   beyond_gradients_.clear();
   for (const auto& pass : passes_)
     for (KeptNode& node : pass->nodes) node.leaf = {};  // otherwise a parameter would outlive its model
-  untaped_.retire();
+  untaped_.retire(passes_);
   if (borrowed_.empty()) return;
   std::erase_if(values_,
                 [&](const auto& entry) { return borrowed_.contains(&entry.second.tensor.storage()); });

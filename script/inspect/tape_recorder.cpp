@@ -11,11 +11,10 @@
 #include "runtime/tape/autocast.h"
 #include "script/inspect/kept_pass.h"
 #include "script/inspect/without_listeners.h"
+#include "script/view/json.h"
 
 namespace lunagrad {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A larger pass is not recorded: it could not be read node by node, and a run's folder should stay small.
 constexpr size_t kMostNodes = 4000;

@@ -163,8 +163,12 @@ bool TapeWatch::drop_oldest() {
 
 void TapeWatch::trim() {
   const size_t bytes = budget();
-  value_budget_.limit = bytes - std::min(tape_bytes_, bytes / 2);
-  while ((value_budget_.used() + tape_bytes_ > bytes || steps_.size() > kMostKeptSteps) && drop_oldest()) {
+  value_budget_.limit = bytes - std::min(tape_bytes_, bytes / kTapeShare);
+  const auto exceeds = [&] {
+    return value_budget_.used() + tape_bytes_ > bytes || tape_bytes_ > bytes / kTapeShare ||
+           steps_.size() > kMostKeptSteps;
+  };
+  while (exceeds() && drop_oldest()) {
   }
 }
 

@@ -102,37 +102,37 @@ const KeptNode* UntapedCalls::find(uint64_t id) const {
   return found == notes_.rend() ? nullptr : &*found;
 }
 
-std::vector<NodeInfo> UntapedCalls::leading_to(const KeptPass& pass) const {
-  std::vector<NodeInfo> led;
-  if (notes_.empty()) return led;
+std::vector<const KeptNode*> UntapedCalls::notes_before(const KeptPass& pass) const {
+  std::vector<const KeptNode*> chosen;
+  if (notes_.empty()) return chosen;
   std::unordered_set<uint64_t> wanted;
   for (const KeptNode& node : pass.nodes)
     for (const KeptOperand& operand : node.in)
       if (operand.maker == 0 && operand.layout) wanted.insert(maker_of(operand.tensor, node.id));
   wanted.erase(0);
-  if (wanted.empty()) return led;
-  KeptPass chosen;  // the notes that lead to the pass, as a pass of their own
+  if (wanted.empty()) return chosen;
   for (auto note = notes_.rbegin(); note != notes_.rend(); ++note) {
     if (!wanted.contains(note->id) || pass.find(note->id) >= 0) continue;
     for (const KeptOperand& operand : note->in)
       if (operand.maker != 0) wanted.insert(operand.maker);
-    KeptNode copy;
-    copy.id = note->id;
-    copy.op = note->op;
-    copy.device = note->device;
-    copy.line = note->line;
-    copy.module = note->module;
-    copy.name = note->name;
-    copy.has_params = note->has_params;
-    copy.params = note->params;
-    copy.in = note->in;
-    copy.out = note->out;
-    chosen.nodes.push_back(std::move(copy));
+    chosen.push_back(&*note);
   }
-  std::sort(chosen.nodes.begin(), chosen.nodes.end(),
-            [](const KeptNode& a, const KeptNode& b) { return a.id > b.id; });
-  for (size_t i = 0; i < chosen.nodes.size(); ++i) {
-    led.push_back(describe(chosen, i));
+  return chosen;
+}
+
+std::vector<NodeInfo> UntapedCalls::leading_to(const KeptPass& pass) const {
+  std::vector<const KeptNode*> chosen = notes_before(pass);
+  std::unordered_map<uint64_t, uint32_t> leaf_names;
+  for (const KeptNode* const note : chosen)
+    if (!note->op) leaf_names[note->id] = note->name;
+  std::sort(chosen.begin(), chosen.end(), [](const KeptNode* a, const KeptNode* b) { return a->id > b->id; });
+  const auto leaf_name = [&](uint64_t id) {
+    const auto found = leaf_names.find(id);
+    return found == leaf_names.end() ? 0 : found->second;
+  };
+  std::vector<NodeInfo> led;
+  for (const KeptNode* const note : chosen) {
+    led.push_back(describe(*note, leaf_name));
     led.back().no_gradient = true;
   }
   return led;
@@ -140,13 +140,23 @@ std::vector<NodeInfo> UntapedCalls::leading_to(const KeptPass& pass) const {
 
 void UntapedCalls::forget_half() {
   notes_.erase(notes_.begin(), notes_.begin() + ptrdiff_t(notes_.size() / 2));
+  list_tensors();
+}
+
+void UntapedCalls::list_tensors() {
   by_tensor_.clear();
   for (const KeptNode& note : notes_)
     for (const KeptOperand& out : note.out)
       if (out.layout) by_tensor_[out.tensor].push_back(note.id);
 }
 
-void UntapedCalls::retire() {
+void UntapedCalls::retire(std::span<const std::unique_ptr<KeptPass>> passes) {
+  if (notes_.empty()) return;
+  std::unordered_set<uint64_t> leading;
+  for (const auto& pass : passes)
+    for (const KeptNode* const note : notes_before(*pass)) leading.insert(note->id);
+  std::erase_if(notes_, [&](const KeptNode& note) { return !leading.contains(note.id); });
+  list_tensors();
   for (KeptNode& note : notes_) note.leaf = {};
 }
 

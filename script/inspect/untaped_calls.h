@@ -4,6 +4,8 @@
 // notes them while a viewer watches, and a snapshot of the tape shows those that lead to it. For the
 // session's thread.
 #include <deque>
+#include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,14 +24,18 @@ class UntapedCalls {
   // The note of an operand's maker; 0: there is none. `reader`: the node or note that reads the operand.
   uint64_t maker_of(uint64_t tensor, uint64_t reader) const;
   const KeptNode* find(uint64_t id) const;
-  void retire();  // releases the parameters, which would outlive their model
+  // After the step: keeps only the notes that lead to one of its passes, since the step may be kept for long,
+  // and releases the parameters, which would outlive their model.
+  void retire(std::span<const std::unique_ptr<KeptPass>>);
 
  private:
-  const Node* note_leaf(const Tensor&);  // null: it is no parameter
+  const Node* note_leaf(const Tensor&);                              // null: it is no parameter
+  std::vector<const KeptNode*> notes_before(const KeptPass&) const;  // that lead to the pass, newest first
   void forget_half();
-  std::deque<KeptNode> notes_;  // by id: calls, and leaves before their first reader
-  std::unordered_map<uint64_t, std::vector<uint64_t>>
-      by_tensor_;  // tensor -> notes that made it, oldest first
+  void list_tensors();          // makes by_tensor_ from the notes
+  std::deque<KeptNode> notes_;  // calls in their order, each leaf before its first reader
+  // By the tensor that they made, oldest first.
+  std::unordered_map<uint64_t, std::vector<uint64_t>> by_tensor_;
 };
 
 }  // namespace lunagrad

@@ -104,7 +104,7 @@ std::vector<ConfigDifference> config_differences(const RunRecord& left, const Ru
   return differences;
 }
 
-std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right, int context) {
+std::vector<DiffLine> line_diff(std::string_view left, std::string_view right) {
   const Lines a = lines_of(left), b = lines_of(right);
   const Matched matched = match(a, b);
   std::vector<DiffLine> all;
@@ -120,6 +120,11 @@ std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right
       ++i, ++k;
     }
   }
+  return all;
+}
+
+std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right, int context) {
+  std::vector<DiffLine> all = line_diff(left, right);
   // Show only lines near a change.
   std::vector<bool> shown(all.size());
   for (size_t i = 0; i < all.size(); ++i) {

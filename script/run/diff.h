@@ -21,8 +21,9 @@ struct DiffLine {
   std::string text;
 };
 // The shortest script of insertions and deletions (Myers 1986, "An O(ND) difference algorithm and its
-// variations"), with `context` lines around each change. Texts that differ in more than 2,000 lines count as
-// replaced as a whole. Empty if the texts are equal.
+// variations"), of all lines. Texts that differ in more than 2,000 lines count as replaced as a whole.
+std::vector<DiffLine> line_diff(std::string_view left, std::string_view right);
+// The part of line_diff() with `context` lines around each change. Empty if the texts are equal.
 std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right, int context = 3);
 
 }  // namespace lunagrad

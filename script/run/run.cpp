@@ -1,5 +1,6 @@
 #include "script/run/run.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cinttypes>
 #include <cmath>
@@ -217,6 +218,20 @@ void Run::take_over(Run& before, int64_t step) {
   folder_->append_decision(line.finish());
 }
 
+void Run::tell_source(int64_t step) {
+  begun_after_ = step;
+  tell_text(path_.empty() ? name_.substr(1) : path_, source_);
+}
+
+void Run::tell_text(const std::string& file, const std::string& source) {
+  if (!options_.interactive) return;
+  Event event = this->event(Event::Kind::source);
+  event.step = std::max(done_, begun_after_);
+  event.text = source;
+  event.place = {file, 1};
+  emit_(std::move(event));
+}
+
 void Run::tell_reloaded(const std::string& what) {
   if (reloads_.empty()) return;  // the script began at a keyframe
   Event event = this->event(Event::Kind::reload);
@@ -421,7 +436,8 @@ void Run::write_config(const char* outcome, int exit_code) {
 }
 
 void Run::remember_module(const std::string& file) {
-  if (!options_.write_run || dist::rank() > 0) return;
+  const bool copied = options_.write_run && dist::rank() == 0;
+  if (!copied && !options_.interactive) return;
   std::string source;
   const auto given = options_.modules.find(file);
   try {
@@ -429,6 +445,8 @@ void Run::remember_module(const std::string& file) {
   } catch (const Error&) {
     return;  // `require` reports the error
   }
+  tell_text(file, source);
+  if (!copied) return;
   if (folder_)
     write_module(file, source);
   else

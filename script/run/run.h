@@ -35,7 +35,11 @@ class Run {
   Run(const Script& script, std::function<void(Event)> emit);
   ~Run();
   void set_source(std::string source) { source_ = std::move(source); }  // the text for the copy in the folder
-  // Called when the script requires a module: copies the module's text into the folder.
+  // Sends the script's text to viewers. Called once, before the script runs its first line, after `step`
+  // steps.
+  void tell_source(int64_t step);
+  // Called when the script requires a module: copies the module's text into the folder, and sends it to
+  // viewers.
   void remember_module(const std::string& file);
   // Called when a line of the console was evaluated inside the run.
   void log_console(const TypedLine&);
@@ -139,6 +143,7 @@ class Run {
   };
   void boundary();
   void tell(const Param&);
+  void tell_text(const std::string& file, const std::string& source);
   void write_row(Pending);
   void show(Event::Kind, Media);
   void warn(const std::string& message);
@@ -156,7 +161,8 @@ class Run {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::string started_;  // UTC
   int64_t step_ = 0;
-  int64_t done_ = 0;  // number of completed steps
+  int64_t done_ = 0;         // number of completed steps
+  int64_t begun_after_ = 0;  // completed steps of the run before the script's first line
   std::optional<int64_t> total_;
   bool in_steps_ = false;
   bool has_steps_ = false;

@@ -23,12 +23,10 @@ Event event_of(const GrowthWatch::Found& found, const Run& run) {
   event.step = run.done();
   event.place = found.place;
   event.subject = found.name;
-  event.text = text(
-      "'", found.name, "' holds the graphs of ", found.steps, " steps and grows from step to step",
-      found.place.line > 0 ? text(", at ", found.place.file.substr(found.place.file.find_last_of('/') + 1),
-                                  ':', found.place.line)
-                           : "",
-      ": add numbers, as with loss:item(), or loss:detach()");
+  event.text =
+      text("'", found.name, "' holds the graphs of ", found.steps, " steps and grows from step to step",
+           found.place.line > 0 ? ", at " + file_and_line(found.place) : "",
+           ": add numbers, as with loss:item(), or loss:detach()");
   return event;
 }
 

@@ -188,6 +188,7 @@ std::optional<Script> SessionThread::run_script(Script script) {
     run_->set_source(script.source);
     if (dist::leads()) dist::set_order(order_text(script));
     if (former && goes_on) run_->take_over(*former, handover_.step());
+    run_->tell_source(goes_on ? handover_.step() : start ? start->step : 0);
     viewers_.sentry().begin_run(goes_on ? handover_.step() : start ? start->step : 0);
     viewers_.sentry().set_on(!script.options.on_test);
     viewers_.growth().begin_run();

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/core/op_name.h"
 #include "script/tape_diff/changes.h"
 #include "script/tape_diff/match.h"
 #include "script/tape_diff/moves.h"
@@ -91,7 +92,7 @@ void find_alone(TapeDiff& diff, bool removed) {
     for (const size_t p : finding.pairs) {
       const TapeNode& node = node_of_pair(diff, diff.pairs[p]);
       if (node.kind != TapeNodeKind::op) continue;
-      const std::string op = node.op.starts_with('_') ? node.op.substr(1) : node.op;
+      const std::string op = public_op_name(node.op);
       ++ops;
       if (std::find(words.begin(), words.end(), op) == words.end()) words.push_back(op);
     }

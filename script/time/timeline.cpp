@@ -136,6 +136,13 @@ const ReloadSpan& Timeline::span_of(int64_t step) const {
 
 std::string Timeline::script_of(const ReloadSpan& span) const { return read_script_copy(record, span.copy); }
 
+Modules Timeline::texts_of(int64_t step) const {
+  const ReloadSpan& span = span_of(step);
+  Modules texts = span.modules;
+  texts[script_to_run()] = script_of(span);
+  return texts;
+}
+
 Timeline read_timeline(const std::string& folder, bool confined) {
   if (confined) require_inside(folder);
   Timeline line;

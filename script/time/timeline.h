@@ -30,6 +30,8 @@ struct Timeline {
 
   const ReloadSpan& span_of(int64_t step) const;   // the span in which the step ran
   std::string script_of(const ReloadSpan&) const;  // the span's text
+  // The texts that the step ran: of the script, under script_to_run(), and of its modules.
+  Modules texts_of(int64_t step) const;
   // The path under which the script runs. It is in the run's folder for a confined run, whose recorded path
   // must not decide where a run that continues from it belongs.
   std::string script_to_run() const { return confined ? record.folder + "/script.lua" : record.script; }

@@ -22,5 +22,7 @@ struct History {
 
 inline constexpr size_t kHistoryBudget = size_t(192) << 20;  // default, in bytes
 inline constexpr size_t kMostKeptSteps = 1000;
+// Tapes take at most this part of the budget: it is full within minutes, and memory then stays as it is.
+inline constexpr size_t kTapeShare = 4;
 
 }  // namespace lunagrad

@@ -148,13 +148,16 @@ struct Event {
     image,
     histogram,
     text,
+    source,
     ended
   } kind;
   // output: the text that print or io.write wrote, with its newlines. warning: the message. error: message
   // and traceback. param: the value as text. run_folder, checkpoint: the path. reload: the values that were
   // kept, or why the run starts from its first step. break_hit: the explanation. surgery: what was changed,
   // or undone. not_finite: "NaN since step 20: sqrt at model.lua:31", and below it the explanation, if there
-  // is one. growth: what to write instead. image, histogram, text: the name.
+  // is one. growth: what to write instead. image, histogram, text: the name. source, in an interactive run:
+  // the text of the script or of a module that it requires, loaded after `step` steps; `place.file` names it
+  // as tapes do.
   std::string text;
   std::string subject;  // growth: the variable whose graph grows from step to step
   // error: the line that failed. state: the line of a pause. Others: the line that caused the event.

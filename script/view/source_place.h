@@ -14,4 +14,10 @@ struct SourcePlace {
 
 inline SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
+// "model.lua:14" without folders; "" without a line.
+inline std::string file_and_line(const SourcePlace& place) {
+  if (place.line < 1) return {};
+  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+}
+
 }  // namespace lunagrad

@@ -29,10 +29,7 @@ std::string error_figure(double value) {
 
 std::string compared_place(const ComparedNode& node) {
   std::string words = node.module;
-  if (node.place.line > 0) {
-    const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
-    words += text(words.empty() ? "" : " at ", file, ':', node.place.line);
-  }
+  if (node.place.line > 0) words += (words.empty() ? "" : " at ") + file_and_line(node.place);
   return words;
 }
 

@@ -16,4 +16,11 @@ double StepStatistics::gradient_norm() const {
   return std::sqrt(squares);
 }
 
+size_t StepStatistics::bytes() const {
+  size_t bytes = sizeof *this + nodes.size() * sizeof(NodeStatistics);
+  for (const ParameterStatistics& p : parameters)
+    bytes += sizeof p + p.edges.capacity() * sizeof(double) + p.counts.capacity() * sizeof(int64_t);
+  return bytes;
+}
+
 }  // namespace lunagrad

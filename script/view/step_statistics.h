@@ -42,6 +42,10 @@ struct NodeStatistics {
 };
 
 struct StepStatistics {
+  // The latest steps stay, within both limits: without the limit of bytes, the statistics of a model of many
+  // parameters would grow for an hour.
+  static constexpr size_t kMostSteps = 2000, kMostBytes = size_t(32) << 20;
+
   uint64_t number = 0;  // grows by one per measured step, also across runs
   int64_t step = 0;
   int64_t every = 1;   // steps since the previous measured one
@@ -50,6 +54,7 @@ struct StepStatistics {
   std::vector<NodeStatistics> nodes;  // in the order of the step's last backward pass: the loss first
 
   double gradient_norm() const;  // over all parameters
+  size_t bytes() const;          // of memory
 };
 using StepStatisticsPtr = std::shared_ptr<const StepStatistics>;
 

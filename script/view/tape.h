@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,14 @@ struct TapeSnapshot {
   bool has_statistics = false;  // the nodes have summaries from this step
   TapePlan plan;                // plan of the latest deferred step, applied to these nodes
 };
+
+// The index of the first node of an op at a place, -1: there is none. An op is another node in each step, so
+// what is known from one step is found in another by its place.
+inline int node_at(const TapeSnapshot& tape, std::string_view op, const SourcePlace& place) {
+  for (size_t i = 0; i < tape.nodes.size(); ++i)
+    if (tape.nodes[i].op == op && tape.nodes[i].place == place) return int(i);
+  return -1;
+}
 
 // Names a tensor of a kept step: an output or input of a node, or the gradient of an output.
 struct TensorPlace {

@@ -1,5 +1,5 @@
 #pragma once
-// The message of a call that fails.
+// The message of a call that fails; another text if it does not.
 #include <functional>
 #include <string>
 
@@ -7,23 +7,16 @@
 
 namespace lunagrad::tests {
 
-inline std::string message_of(const std::function<void()>& f) {
+inline std::string message_of(const std::function<void()>& f, const std::string& without = "no error") {
   try {
     f();
   } catch (const Error& error) {
     return error.what();
   }
-  return "no error";
+  return without;
 }
 
 // The same, or "".
-inline std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+inline std::string error_of(const std::function<void()>& f) { return message_of(f, ""); }
 
 }  // namespace lunagrad::tests

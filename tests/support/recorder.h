@@ -39,6 +39,12 @@ class Recorder {
   bool reaches(SessionState state) {
     return wait([&] { return session.state() == state; });
   }
+  // Pauses the script once it has printed `text`.
+  bool pauses_after(const std::string& text) {
+    if (!printed(text)) return false;
+    session.pause();
+    return reaches(SessionState::paused);
+  }
   // After step(): waits for the pause that follows the one before it.
   bool pauses_again() {
     return wait([&] {

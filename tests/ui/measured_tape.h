@@ -106,6 +106,13 @@ class MeasuredTape {
       }
     return tape;
   }
+  // The answer about a node, from the figures of this tape alone.
+  WhyTrail why_node(uint64_t id) const {
+    const TapeSnapshot tape = snapshot();
+    WhyFacts facts;
+    facts.tape = &tape;
+    return why(facts, {.node = id});
+  }
 
  private:
   struct Figures {
@@ -121,6 +128,14 @@ class MeasuredTape {
   TapeMaker maker_;
   std::vector<Figures> figures_;
 };
+
+inline Alarm alarm_about(AlarmKind kind, const std::string& subject, uint64_t node = 0) {
+  Alarm alarm{};
+  alarm.kind = kind;
+  alarm.subject = subject;
+  alarm.node = node;
+  return alarm;
+}
 
 inline std::string all_of(const WhyTrail& trail) {
   std::string text;
@@ -138,6 +153,18 @@ inline void expect_in_order(const WhyTrail& trail, std::initializer_list<const c
     const size_t found = text.find(word, at);
     REQUIRE(found != std::string::npos);
     at = found + 1;
+  }
+}
+
+// There is an answer, in whole sentences.
+inline void expect_sentences(const WhyTrail& trail) {
+  REQUIRE_FALSE(trail.links.empty());
+  for (const WhyLink& link : trail.links) {
+    CAPTURE(link.sentence);
+    CHECK(link.sentence.size() > 8);
+    CHECK(link.sentence.ends_with('.'));
+    for (const char* const gap : {"  ", ": .", ": ,", " ."})
+      CHECK(link.sentence.find(gap) == std::string::npos);
   }
 }
 

@@ -59,7 +59,7 @@ void TextController::open_kept(const std::string& script) {
                   " that had not been saved when the window ended are open again");
 }
 
-void TextController::go_to(const SourcePlace& place) {
+void TextController::go_to(const SourcePlace& place, int64_t step) {
   if (place.file.empty()) return;
   Document* document = documents_.with_title(place.file);
   try {
@@ -70,7 +70,7 @@ void TextController::go_to(const SourcePlace& place) {
   }
   documents_.activate(*document);
   if (document->run_lines.empty() && !document->modified()) document->run_lines = lines_of(document->buffer);
-  wanted_place_ = place;
+  wanted_place_ = WantedPlace{place, step};
   shell_.show_panel("Editor");
 }
 

@@ -33,11 +33,16 @@ class TextController {
   void show(const std::string& path);
   // Opens the script, if any, and the texts that an earlier start left unsaved in the state folder.
   void open_kept(const std::string& script);
-  // Shows the line in the editor and brings the panel to the front; opens the file if necessary.
-  void go_to(const SourcePlace&);
+  // Shows the line in the editor and brings the panel to the front; opens the file if necessary. `step`: the
+  // step that ran this line; 0: the step of the tape.
+  void go_to(const SourcePlace&, int64_t step = 0);
   bool wants_place() const { return wanted_place_.has_value(); }
   // Returns, once, the line that the editor panel should scroll to.
-  std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
+  struct WantedPlace {
+    SourcePlace place;
+    int64_t step = 0;
+  };
+  std::optional<WantedPlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
 
   // Saves the document, passes it to the run if hot_reload() is on and the run uses it, then calls `saved`. A
   // failure is reported in the console.
@@ -55,7 +60,8 @@ class TextController {
   bool hot_reload() const { return hot_reload_; }
   void set_hot_reload(bool on) { shell_.actions().act("set_hot_reload", {on}); }
 
-  // Line `place.line` of the file as it was when the run began, without its indent; "" if it cannot be read.
+  // Line `place.line` of the file on the disk as it was when the run began, without its indent; "" if it
+  // cannot be read. Of the script and its modules StepTexts knows what ran.
   const std::string& source_line(const SourcePlace&);
   void forget_sources() { sources_.clear(); }  // the run has another script, or another version of it
   void remember_run_lines();                   // takes the documents' present text as the text that runs
@@ -74,7 +80,7 @@ class TextController {
   SyntaxChecker syntax_;
   bool hot_reload_ = true;
   int saving_ = 0;  // documents that save_before_run() waits for
-  std::optional<SourcePlace> wanted_place_;
+  std::optional<WantedPlace> wanted_place_;
   std::map<std::string, std::vector<std::string>> sources_;  // lines by file
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kNothingToAsk = "no such node, parameter or alarm is known";
 
-// The fields that name a node, without the others of a question.
+// Whether the fields name a node, not a parameter or an alarm.
 bool names_node(const ActionFields& fields) {
   return !text_field(fields, "parameter") && !text_field(fields, "alarm") && !text_field(fields, "subject");
 }

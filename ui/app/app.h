@@ -75,7 +75,6 @@ class App {
   bool script_hangs();
   void print_times() const;
   bool may_close();
-  // commands.cpp
 
   static std::atomic<bool> terminated_;
 

@@ -318,8 +318,9 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   ImGui::PopID();
   if (front == title) {  // behind the content, which may have taken over another step while it was drawn
     const std::optional<PanelStep> step = shown.shown_step(bench);
-    if (needs_note(step)) draw_step_note(bench, *step, title, note_end);
-    if (needs_note(step) != noted) draw_again_in(0);
+    const bool needed = needs_note(step);
+    if (needed) draw_step_note(bench, *step, title, note_end);
+    if (needed != noted) draw_again_in(0);
   }
   if (bench.description().enabled()) {
     std::string text = std::string(id) + ":";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/core/error.h"
+#include "runtime/core/op_name.h"
 #include "runtime/io/atomic_file.h"
 #include "script/report/tape_diff_page.h"
 #include "script/tape_diff/compare_graphs.h"
@@ -67,9 +68,10 @@ void check_pass(const OtherTape& other, const TapeSnapshot& shown) {
   if (begins_at(pass, root)) return;
   for (const PassInfo& choice : shown.passes)
     if (begins_at(choice, root))
-      fail_as(ErrorKind::file, other.graph.title, ": its tape is of the backward pass of ", root.op, ", ",
-              file_name(root.file), ":", root.line, ", and the shown tape of ", pass.op, ", ",
-              file_name(pass.place.file), ":", pass.place.line, "; choose the same pass above the tape");
+      fail_as(ErrorKind::file, other.graph.title, ": its tape is of the backward pass of ",
+              public_op_name(root.op), ", ", file_name(root.file), ":", root.line, ", and the shown tape of ",
+              public_op_name(pass.op), ", ", file_name(pass.place.file), ":", pass.place.line,
+              "; choose the same pass above the tape");
 }
 
 }  // namespace

@@ -36,8 +36,10 @@ class TapeComparing {
   bool working() const { return working_; }
   const std::shared_ptr<const TapeDiff>& difference() const { return diff_; }  // null if there is none
   const std::shared_ptr<const NodeMarks>& marks() const { return marks_; }     // of the shown tape; or null
-  const std::string& problem() const { return problem_; }                      // why there is no difference
-  const std::string& result() const { return result_; }  // the result of save(), a sentence
+  // The step of the other tape, if it is a step of this run; otherwise 0.
+  int64_t other_step() const { return other_.tape ? other_.tape->step : 0; }
+  const std::string& problem() const { return problem_; }  // why there is no difference
+  const std::string& result() const { return result_; }    // the result of save(), a sentence
 
  private:
   // The tape that is compared with the shown one.

@@ -68,6 +68,18 @@ bool same_file(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && fs::equivalent(a, b, error);
 }
 
+Document Document::other_text(std::string_view content) const {
+  static int last_id = 0;
+  Document other;
+  other.id = --last_id;
+  other.path = path;
+  other.title = title;
+  other.buffer.load(content);
+  other.saved_ = other.kept_ = other.buffer.state();
+  other.read_only = true;
+  return other;
+}
+
 Documents::Documents(const std::string& autosave_folder, std::function<void()> wake)
     : autosave_(std::make_unique<Autosave>(autosave_folder)), wake_(std::move(wake)) {}
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ui/base/disk_thread.h"
@@ -46,6 +47,8 @@ struct Document {
   bool read_only = false;
 
   bool modified() const { return buffer.state() != saved_; }
+  // Another text of this document's file, which is only read and is no part of Documents. Its id is negative.
+  Document other_text(std::string_view content) const;
 
  private:
   friend class Documents;

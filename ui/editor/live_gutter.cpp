@@ -39,7 +39,7 @@ bool LiveGutter::belongs(const Document& document, const std::string& file) {
   return document.path.empty() ? document.title == file : same_file(document.path, file);
 }
 
-bool LiveGutter::update(const TapeSnapshot* tape, const Document& document) {
+bool LiveGutter::update(const TapeSnapshot* tape, const Document& document, const SourceTextPtr& ran) {
   const uint64_t newest = tape && !tape->nodes.empty() ? tape->nodes[0].id : 0;
   const bool fresh = tape != tape_ || newest != newest_;
   if (fresh) {
@@ -48,8 +48,8 @@ bool LiveGutter::update(const TapeSnapshot* tape, const Document& document) {
     costs_ = tape ? LineCosts(*tape) : LineCosts();
   }
   const bool other_text = document.id != document_ || document.buffer.revision() != revision_ ||
-                          document.run_lines.data() != run_lines_;
-  if (other_text) match(document);
+                          document.run_lines.data() != run_lines_ || ran != ran_;
+  if (other_text) match(document, ran);
   if (!fresh && !other_text) return false;
   shown_ = nullptr;
   for (const auto& [file, lines] : costs_.files())
@@ -57,13 +57,19 @@ bool LiveGutter::update(const TapeSnapshot* tape, const Document& document) {
   return fresh;
 }
 
-void LiveGutter::match(const Document& document) {
+static std::vector<std::string> lines_of(const Document& document) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < document.buffer.line_count(); ++i) lines.push_back(document.buffer.line(i));
+  return lines;
+}
+
+void LiveGutter::match(const Document& document, const SourceTextPtr& ran) {
   document_ = document.id;
   revision_ = document.buffer.revision();
   run_lines_ = document.run_lines.data();
-  std::vector<std::string> now;
-  for (int i = 0; i < document.buffer.line_count(); ++i) now.push_back(document.buffer.line(i));
-  before_ = document.run_lines.empty() ? std::vector<int>() : matching_lines(document.run_lines, now);
+  ran_ = ran;
+  const std::vector<std::string> before = ran ? ran->lines() : document.run_lines;
+  before_ = before.empty() ? std::vector<int>() : matching_lines(before, lines_of(document));
 }
 
 const LineCost* LiveGutter::cost(int line) const {
@@ -77,6 +83,12 @@ int LiveGutter::line_now(int line) const {
   if (before_.empty()) return line - 1;
   const auto found = std::find(before_.begin(), before_.end(), line - 1);
   return found == before_.end() ? -1 : int(found - before_.begin());
+}
+
+int LiveGutter::line_now(const SourceText& ran, int line, const Document& document) {
+  const std::vector<int> before = matching_lines(ran.lines(), lines_of(document));
+  const auto found = std::find(before.begin(), before.end(), line - 1);
+  return found == before.end() ? -1 : int(found - before.begin());
 }
 
 float LiveGutter::heat(int line) const {

@@ -9,6 +9,7 @@
 
 #include "ui/editor/documents.h"
 #include "ui/editor/line_costs.h"
+#include "ui/text/source_text.h"
 
 namespace lunagrad {
 
@@ -21,12 +22,15 @@ struct CostColumn {
 
 class LiveGutter {
  public:
-  // Returns true when the snapshot has changed since the last call.
-  bool update(const TapeSnapshot*, const Document&);
+  // Returns true when the snapshot has changed since the last call. `ran`: the text that the snapshot's step
+  // ran; null: the document's run_lines.
+  bool update(const TapeSnapshot*, const Document&, const SourceTextPtr& ran = nullptr);
 
   const LineCost* cost(int line) const;  // cost of a line of the present text, from 0; null for none
   // The line of the present text (from 0) for line `line` (from 1) of the running text; -1 if it was removed.
   int line_now(int line) const;
+  // The same for a line of another text.
+  static int line_now(const SourceText& ran, int line, const Document&);
   bool live() const { return shown_ != nullptr; }  // the tape has lines of this text
   float heat(int line) const;                      // the line's time relative to the slowest line
   std::vector<CostColumn>& columns() { return columns_; }
@@ -36,7 +40,7 @@ class LiveGutter {
   static bool belongs(const Document&, const std::string& file);  // `file` is named as on the tape
 
  private:
-  void match(const Document&);
+  void match(const Document&, const SourceTextPtr& ran);
 
   std::vector<CostColumn> columns_ = default_columns();
   static std::vector<CostColumn> default_columns();
@@ -48,6 +52,7 @@ class LiveGutter {
   int document_ = 0;
   uint64_t revision_ = 0;
   const std::string* run_lines_ = nullptr;
+  SourceTextPtr ran_;
 };
 
 }  // namespace lunagrad

@@ -230,11 +230,11 @@ void Alarms::add(const StepStatistics& step) {
   for (const NodeStatistics& node : step.nodes) {
     if (broken || !rectifies(node) || node.output.count == 0) continue;
     const double zeros = double(node.output.zeros) / double(node.output.count);
-    const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
+    const std::string place = file_and_line(node.place);
     const std::string what =
         node.activation.empty() ? public_op_name(node.op) : public_op_name(node.op) + "'s " + node.activation;
     const std::string subject =
-        text(what, node.module.empty() ? "" : " of " + node.module, " at ", file, ":", node.place.line);
+        what + (node.module.empty() ? "" : " of " + node.module) + (place.empty() ? "" : " at " + place);
     Alarm alarm{};
     alarm.op = node.op;
     alarm.place = node.place;

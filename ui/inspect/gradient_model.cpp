@@ -7,10 +7,10 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostSteps = 2000;  // steps whose histograms are kept
+constexpr size_t kLeastSteps = 32;
 // Of earlier steps the first ones stay, since training goes wrong early; of the others every second one goes
 // when there are too many.
-constexpr size_t kFirstSteps = 16, kMostEarlier = 256;
+constexpr size_t kFirstSteps = 16, kMostEarlier = 256, kMostEarlierBytes = size_t(8) << 20;
 
 }  // namespace
 
@@ -33,14 +33,17 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     while (!earlier.empty() && earlier.back()->step >= step->step) earlier.pop_back();
     clear();
     earlier_ = std::move(earlier);
-    for (const StepStatisticsPtr& earlier : kept) add(earlier);
+    for (const StepStatisticsPtr& before : kept) add(before);
   }
   number_ = step->number;
   steps_.push_back(step);
-  if (steps_.size() > kMostSteps) {
+  bytes_ += step->bytes();
+  while (steps_.size() > StepStatistics::kMostSteps ||
+         (steps_.size() > kLeastSteps && bytes_ > StepStatistics::kMostBytes)) {
     const int64_t gone = steps_.front()->step;
     for (ParameterHistory& history : parameters_)
       if (!history.spreads.empty() && history.spreads.front().first <= gone) history.spreads.pop_front();
+    bytes_ -= steps_.front()->bytes();
     keep_earlier(std::move(steps_.front()));
     steps_.pop_front();
   }
@@ -76,12 +79,15 @@ void GradientModel::drop_last() {
     history.norm.drop_after(double(step) - 0.5);
     history.ratio.drop_after(double(step) - 0.5);
   }
+  bytes_ -= steps_.back()->bytes();
   steps_.pop_back();
 }
 
 void GradientModel::keep_earlier(StepStatisticsPtr step) {
   earlier_.push_back(std::move(step));
-  if (earlier_.size() <= kMostEarlier) return;
+  // All steps of a run are of about one size.
+  const size_t most = std::min(kMostEarlier, kMostEarlierBytes / earlier_.back()->bytes());
+  if (earlier_.size() <= std::max(most, 2 * kFirstSteps)) return;
   size_t kept = kFirstSteps;
   for (size_t i = kFirstSteps; i < earlier_.size(); i += 2) earlier_[kept++] = std::move(earlier_[i]);
   earlier_.resize(kept);
@@ -91,6 +97,7 @@ void GradientModel::clear() {
   parameters_.clear();
   total_ = Curve();
   steps_.clear();
+  bytes_ = 0;
   earlier_.clear();
   alarms_.clear();
 }

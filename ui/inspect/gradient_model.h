@@ -54,13 +54,13 @@ class GradientModel {
 
  private:
   void drop_last();
+  void keep_earlier(StepStatisticsPtr);
 
   uint64_t number_ = 0;
   std::vector<ParameterHistory> parameters_;
   Curve total_;
-  void keep_earlier(StepStatisticsPtr);
-
   std::deque<StepStatisticsPtr> steps_;
+  size_t bytes_ = 0;  // of steps_
   std::vector<StepStatisticsPtr> earlier_;
   Alarms alarms_;
 };

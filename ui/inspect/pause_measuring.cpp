@@ -3,8 +3,7 @@
 namespace lunagrad {
 
 void PauseMeasuring::stand(SessionInspection& session, const Pause& now, bool measured) {
-  if (asked_any_ && asked_ == now) return;
-  asked_any_ = true;
+  if (asked_ == now) return;
   asked_ = now;
   // A step that was measured within it is measured once more when the next pause comes.
   if (measured && measured_ != now.step) return;

@@ -2,9 +2,9 @@
 // Has the session measure the step of a pause, if sampling passed it over: its gradients then stand beside
 // its values. Asks once per pause, and stops when the script goes on. Drawing thread only; the session's
 // thread measures.
-#include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "script/session_inspection.h"
@@ -21,7 +21,7 @@ class PauseMeasuring {
   struct Pause {
     uint64_t pauses = 0, ends = 0;  // numbers of pauses and of ended runs so far
     int64_t step = 0;               // the step that the latest tape shows
-    auto operator<=>(const Pause&) const = default;
+    bool operator==(const Pause&) const = default;
   };
   // Once a frame. `measured`: the figures of the step are there.
   void stand(SessionInspection&, const Pause&, bool measured);
@@ -29,8 +29,7 @@ class PauseMeasuring {
   bool waiting() const { return answer_.waiting(); }
 
  private:
-  Pause asked_;
-  bool asked_any_ = false;
+  std::optional<Pause> asked_;
   int64_t measured_ = -1;  // the step that was measured at a pause, perhaps before its end
   Awaited<bool> answer_;
 };

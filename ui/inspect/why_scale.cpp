@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/core/op_name.h"
 #include "ui/inspect/why_writer.h"
 
 namespace lunagrad {
@@ -63,9 +64,9 @@ void WhyWriter::compare_along_path(int node, bool grows) {
     many = worst->first;
     const auto last =
         std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return tape_[hop.from].op == many; });
-    say_of(last->from, std::to_string(worst->second.first) + " ops " + many + " on the way from the loss " +
-                           (grows ? "enlarge" : "shrink") + " it together by a factor of " +
-                           why_figure(worst->second.second) + ".");
+    say_of(last->from, std::to_string(worst->second.first) + " ops " + public_op_name(many) +
+                           " on the way from the loss " + (grows ? "enlarge" : "shrink") +
+                           " it together by a factor of " + why_figure(worst->second.second) + ".");
   }
   std::vector<Hop> strong;
   for (const Hop& hop : hops)
@@ -202,8 +203,7 @@ void WhyWriter::loss() {
                                              : "the steps are not too small."));
   update_at(*fastest, facts_.steps.back()->step);
   say("Labels and data need no gradient, so whether they are constant is not on the tape: the Data panel "
-      "shows "
-      "the latest batch.");
+      "shows the latest batch.");
 }
 
 }  // namespace lunagrad

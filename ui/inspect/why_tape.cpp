@@ -91,9 +91,7 @@ int WhyTape::find_leaf(std::string_view name) const {
 }
 
 int WhyTape::find_op(std::string_view op, const SourcePlace& place) const {
-  for (size_t i = 0; i < nodes().size(); ++i)
-    if (nodes()[i].op == op && nodes()[i].place == place) return int(i);
-  return -1;
+  return facts_.tape ? node_at(*facts_.tape, op, place) : -1;
 }
 
 int WhyTape::input(int node, size_t i) const {

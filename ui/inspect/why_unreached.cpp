@@ -48,8 +48,7 @@ void WhyWriter::unreached_parameter(const std::string& name) {
   else if (!module.empty())
     say("No op of module " + module +
         " is on the tape: forward() does not call it, or detach(), item() or no_grad() cuts it off. The tape "
-        "has "
-        "only what needs a gradient, so it does not tell which.");
+        "has only what needs a gradient, so it does not tell which.");
   if (p && p->optimized)
     say_at(p->updated_at, -1,
            "An optimizer updates it" + why_at(p->updated_at) + ", so it was meant to learn.");

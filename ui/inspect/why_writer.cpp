@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
+#include "runtime/core/op_name.h"
 
 namespace lunagrad {
 
@@ -11,13 +12,8 @@ std::string why_figure(double value) { return number_figure(value, 3); }
 
 std::string why_range(const Summary& s) { return "from " + why_figure(s.min) + " to " + why_figure(s.max); }
 
-std::string why_place(const SourcePlace& place) {
-  if (place.line < 1) return {};
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
-}
-
 std::string why_at(const SourcePlace& place) {
-  const std::string words = why_place(place);
+  const std::string words = file_and_line(place);
   return words.empty() ? words : " at " + words;
 }
 
@@ -35,7 +31,7 @@ std::string WhyWriter::parameter_name(int node) const {
 std::string WhyWriter::words(int node) const {
   const NodeInfo& at = tape_[node];
   if (at.op == "leaf") return parameter_name(node);
-  std::string op = at.op.substr(at.op.starts_with('_'));
+  std::string op = public_op_name(at.op);
   if (const std::string active = activation_of(at); !active.empty()) op += " with its " + active;
   return op + (at.module.empty() ? "" : " of " + at.module) + why_at(at.place);
 }
@@ -123,6 +119,7 @@ void WhyWriter::about_parameter(const std::string& name) {
 void WhyWriter::about_alarm(const Alarm& alarm) {
   int node = tape_.find(alarm.node);
   if (node < 0 && !alarm.op.empty()) node = tape_.find_op(alarm.op, alarm.place);
+  const std::string fact = alarm.fact.empty() ? "" : ": " + alarm.fact;
   switch (alarm.kind) {
     case AlarmKind::nan:
       if (alarm.found) return found_not_finite();
@@ -130,7 +127,7 @@ void WhyWriter::about_alarm(const Alarm& alarm) {
     case AlarmKind::growing:
       say_at(alarm.place, alarm.since,
              "Variable '" + alarm.subject + "' keeps the graphs of earlier steps since step " +
-                 std::to_string(alarm.since) + why_at(alarm.place) + ": " + alarm.fact + ".");
+                 std::to_string(alarm.since) + why_at(alarm.place) + fact + ".");
       return say(
           "A number of the graph was added or stored with its history. loss:item() or loss:detach() "
           "has the number alone. Owners in the Profiler names everything that is held.");
@@ -150,7 +147,7 @@ void WhyWriter::about_alarm(const Alarm& alarm) {
       return unreached_parameter(alarm.subject);
   }
   say_at(alarm.place, alarm.since,
-         alarm.subject + ": " + alarm.fact + ", since step " + std::to_string(alarm.since) +
+         alarm.subject + fact + ", since step " + std::to_string(alarm.since) +
              ". It is not on the shown tape, so its path to the loss is not known.");
 }
 

@@ -19,7 +19,6 @@ class WhyWriter {
 
   const WhyTape& tape() const { return tape_; }
   std::vector<WhyLink> take() { return std::move(links_); }
-  bool wrote_nothing() const { return links_.empty(); }
 
   void about_node(int node);
   void about_parameter(const std::string& name);
@@ -80,9 +79,8 @@ class WhyWriter {
 };
 
 // Texts that the files of the answer share.
-std::string why_figure(double value);       // three digits
-std::string why_range(const Summary&);      // "from -22 to -19"
-std::string why_place(const SourcePlace&);  // "model.lua:14", "" when unknown
-std::string why_at(const SourcePlace&);     // " at model.lua:14", "" when unknown
+std::string why_figure(double value);    // three digits
+std::string why_range(const Summary&);   // "from -22 to -19"
+std::string why_at(const SourcePlace&);  // " at model.lua:14", "" when unknown
 
 }  // namespace lunagrad

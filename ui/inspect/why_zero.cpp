@@ -97,7 +97,7 @@ void WhyWriter::zero_gradient(int node) {
     if (stops >= 0) {
       stop_of_gradient(stops, at);
       if (others > 0)
-        say("Of its " + std::to_string(others + 1) + " readers each passes on nothing; this is the first.");
+        say("Each of its " + std::to_string(others + 1) + " readers passes on nothing; this is the first.");
       return;
     }
     if (unreached >= 0) return unreached_node(at);
@@ -182,6 +182,11 @@ bool WhyWriter::stop_by_product(int reader, int node) {
   const NodeInfo& at = tape_[reader];
   if (!multiplies(at)) return false;
   const uint64_t id = tape_[node].id;
+  // A bias is added: the other operands do not stop its gradient.
+  if (const int bias = operand(reader, "bias"); bias >= 0 && at.inputs[size_t(bias)].node == id) {
+    say_of(reader, words(reader) + " gives its bias the sum of its gradient over the batch, which is 0.");
+    return true;
+  }
   std::string unknown;
   for (size_t i = 0; i < at.inputs.size(); ++i) {
     const OperandInfo& other = at.inputs[i];
@@ -194,10 +199,6 @@ bool WhyWriter::stop_by_product(int reader, int node) {
       return true;
     }
     if (made_by < 0 || !tape_.value(made_by)) unknown = name;
-  }
-  if (operand(reader, "bias") >= 0 && at.inputs[size_t(operand(reader, "bias"))].node == id) {
-    say_of(reader, words(reader) + " gives its bias the sum of its gradient over the batch, which is 0.");
-    return true;
   }
   if (unknown.empty()) return false;
   say_of(reader, words(reader) + " multiplies by " + unknown +
@@ -263,7 +264,7 @@ void WhyWriter::negative_value(int node, const std::string& what) {
 // Names the operand that moves the result of a layer. `value`: its result without an activation, or null.
 void WhyWriter::negative_affine(int node, const Summary* value) {
   const NodeInfo& at = tape_[node];
-  if (tape_[node].op == "leaf") return;
+  if (at.op == "leaf") return;
   for (size_t i = 0; i < at.inputs.size(); ++i)
     if (const int made_by = tape_.input(node, i);
         made_by >= 0 && role_of(at, i) == "input" && all_zero(tape_.value(made_by)))

@@ -16,10 +16,8 @@ constexpr size_t kMostGroups = 7;  // one for each rule
 int node_of(Workbench& bench, const Alarm& alarm) {
   const TapeSnapshot* const tape = bench.tape().tape();
   if (!tape) return -1;
-  const int exact = alarm.node ? bench.tape().find_node(alarm.node) : -1;
-  for (size_t i = 0; exact < 0 && !alarm.op.empty() && i < tape->nodes.size(); ++i)
-    if (tape->nodes[i].op == alarm.op && tape->nodes[i].place == alarm.place) return int(i);
-  return exact;
+  const int exact = bench.tape().find_node(alarm.node);
+  return exact >= 0 || alarm.op.empty() ? exact : node_at(*tape, alarm.op, alarm.place);
 }
 
 // Draws the buttons of an alarm. Returns true when the list should close.

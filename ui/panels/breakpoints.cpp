@@ -49,6 +49,7 @@ class BreakpointsPanel final : public Panel {
         {"Text: breakpoint on the line", "F9", "Sets or removes a breakpoint on the caret's line.",
          [&bench] {
            const Document& text = *bench.texts().documents().active();
+           if (bench.step_texts().refuses_change(text)) return;
            bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
          },
          [&bench] { return bench.texts().documents().active() != nullptr; }, "Editor"});
@@ -190,7 +191,7 @@ class BreakpointsPanel final : public Panel {
                                                            " step " + std::to_string(hit.step));
     if (ImGui::IsItemClicked()) go_to(bench, hit);
     explain("Click to select the node on the tape.");
-    if (const std::string& line = bench.texts().source_line(hit.place); !line.empty()) {
+    if (const std::string line = bench.step_texts().line(hit.place, hit.step); !line.empty()) {
       ImGui::PushFont(fonts().mono);
       text_in(theme().text, "%s", line.c_str());
       ImGui::PopFont();

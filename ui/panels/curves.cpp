@@ -221,8 +221,7 @@ class CurvesPanel final : public Panel {
     explain(
         "Automatic, logarithmic, symlog or linear y axis. Y. Automatic: logarithmic where a loss spans two "
         "decades, else linear. A logarithmic axis skips values of 0 and below; the legend counts them. "
-        "Symlog "
-        "is linear near 0 and shows both signs.");
+        "Symlog is linear near 0 and shows both signs.");
     if (button("curves.fit", "Fit", axis_.mode == PlotAxis::Mode::fit,
                axis_.mode == PlotAxis::Mode::fit ? "on" : "off"))
       fit();

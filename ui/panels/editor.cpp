@@ -14,6 +14,8 @@
 #include "ui/editor/definition.h"
 #include "ui/editor/live_gutter.h"
 #include "ui/editor/name_help.h"
+#include "ui/panels/editor/file_banner.h"
+#include "ui/panels/editor/past_text.h"
 #include "ui/panels/time/probe_list.h"
 #include "ui/text/code_editor.h"
 #include "ui/text/commands.h"
@@ -54,11 +56,14 @@ class EditorPanel final : public Panel {
            ask_path("Open", folder_of(bench.texts().documents().active()));
          }});
     commands.add_composed({"Text: save", "Ctrl+S", "Saves the text and, if it is running, reloads it.",
-                           [this, &bench, text] { save(bench, text()); }, has_text});
+                           [this, &bench, text] {
+                             if (!refuses(bench, text())) save(bench, text());
+                           },
+                           has_text});
     commands.add_composed({"Text: save as", "Ctrl+Shift+S", "Saves the text under another name.",
-                           [this, show, text] {
+                           [this, &bench, show, text] {
                              show();
-                             ask_path("Save as", text().path);
+                             if (!refuses(bench, text())) ask_path("Save as", text().path);
                            },
                            has_text});
     commands.add({"Text: close", "Ctrl+W", "Closes the text. Asks first if it has changes.",
@@ -73,13 +78,15 @@ class EditorPanel final : public Panel {
                            [this, &bench] { find_again(bench, false); }, has_text, title()});
     commands.add_composed({"Text: go to the definition", "F12",
                            "Goes to where the name at the caret is defined, or to its help.",
-                           [this, &bench, text] { go_to_definition(bench, text()); }, has_text, title()});
+                           [this, &bench, text] { go_to_definition(bench, past_.shown(text())); }, has_text,
+                           title()});
     commands.add_composed({"Text: run this file", "", "Makes this text the script that F5 runs.",
                            [&bench, text] { take_as_script(bench, text()); }, has_text});
     commands.add_composed({"Text: hot reload", "", kReloadHelp,
                            [&bench] { bench.texts().set_hot_reload(!bench.texts().hot_reload()); }});
     commands.add_composed({"Text: evaluate", "", "Evaluates the selection or the line in the run.",
-                           [&bench] { evaluate(bench); }, has_text, title()});
+                           [this, &bench, text] { evaluate(bench, past_.shown(text())); }, has_text,
+                           title()});
   }
 
   void draw_tools(Workbench& bench) override {
@@ -98,7 +105,7 @@ class EditorPanel final : public Panel {
       if (find_.is_open())
         find_.close();
       else
-        find_.open(document->buffer, false);
+        find_.open(past_.shown(*document).buffer, false);
     }
     bench.description().add_last("editor.menu", "Find");
     explain("Find and replace. Ctrl+F, Ctrl+H");
@@ -110,20 +117,30 @@ class EditorPanel final : public Panel {
     leave_find(bench);
     show_text_of_node(bench);
     if (bench.texts().documents().active()) draw_tabs(bench);
-    if (bench.texts().documents().active()) draw_banner(bench, *bench.texts().documents().active());
+    if (bench.texts().documents().active())
+      banner_.draw(bench, *bench.texts().documents().active(),
+                   [this, &bench](Document& text, auto saved) { save(bench, text, std::move(saved)); });
     Document* document = bench.texts().documents().active();
     if (!document) {
       draw_empty("No text is open",
                  "File > Open (Ctrl+O) opens a script, File > New (Ctrl+N) begins one. F5 runs it.");
       return;
     }
-    CodeEditor& view = views_[document->id];
-    if (find_.draw(document->buffer, describe(bench))) view.follow_caret();
+    if (bench.texts().wants_place()) past_.show_text();
+    Document& shown = past_.choose(bench, *document);
+    past_.draw_strip(bench, *document);
+    if (past_.take_back()) views_[document->id].take_focus();
+    if (past_.shows_difference()) return past_.draw_difference(bench, *document);
+    const bool past = past_.is_of(*document);
+    CodeEditor& view = view_of(*document);
+    if (find_.draw(shown.buffer, describe(bench), past)) view.follow_caret();
+    ran_ = bench.step_texts().of_tape(*document);
     follow_tape(bench, *document, view);
-    check_syntax(bench, *document);
+    if (!past) check_syntax(bench, *document);
     draw_text(bench, *document, view);
-    if (view.focused() && ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_ENTER, false)) evaluate(bench);
-    draw_status(bench, *document, view);
+    if (view.focused() && ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_ENTER, false))
+      evaluate(bench, shown);
+    draw_status(bench, shown, view);
   }
 
  private:
@@ -132,6 +149,17 @@ class EditorPanel final : public Panel {
 
   static FindBar::Describe describe(Workbench& bench) {
     return [&bench](const char* name, const std::string& text) { bench.description().add_last(name, text); };
+  }
+
+  CodeEditor& view_of(const Document& document) {
+    return past_.is_of(document) ? past_.view() : views_[document.id];
+  }
+
+  // A past text is only read, and the document behind it does not change unseen: the editor says so.
+  static bool refuses(Workbench& bench, const Document& document) {
+    if (!bench.step_texts().refuses_change(document)) return false;
+    bench.shell().show_panel("Editor");
+    return true;
   }
 
   void forget_closed(Workbench& bench) {
@@ -160,7 +188,7 @@ class EditorPanel final : public Panel {
   // Asks before unsaved text is lost.
   void close(Workbench& bench, Document& document) {
     if (document.modified() && !document.buffer.content().empty())
-      closing_ = document.id;
+      banner_.ask_to_close(document);
     else
       bench.texts().documents().close(document);
   }
@@ -211,8 +239,9 @@ class EditorPanel final : public Panel {
     if (item("New", "Ctrl+N", true)) begin_text(bench);
     if (item("Open", "Ctrl+O", true)) ask_path("Open", folder_of(document));
     ImGui::Separator();
-    if (item("Save", "Ctrl+S", document != nullptr)) save(bench, *document);
-    if (item("Save as", "Ctrl+Shift+S", document != nullptr)) ask_path("Save as", document->path);
+    const bool edited = document && !past_.is_of(*document);
+    if (item("Save", "Ctrl+S", edited)) save(bench, *document);
+    if (item("Save as", "Ctrl+Shift+S", edited)) ask_path("Save as", document->path);
     if (item("Close", "Ctrl+W", document != nullptr)) close(bench, *document);
     ImGui::Separator();
     if (item("Run this file with F5", "", document != nullptr)) take_as_script(bench, *document);
@@ -272,78 +301,24 @@ class EditorPanel final : public Panel {
     if (closed) close(bench, *closed);
   }
 
-  // A line above the text about its file (conflict, gone, restored), with a button for each possible action.
-  void draw_banner(Workbench& bench, Document& document) {
-    const auto say = [&](const std::string& sentence) {
-      ImGui::PushTextWrapPos(0);
-      text_in(theme().warning, "%s", sentence.c_str());
-      ImGui::PopTextWrapPos();
-      bench.description().add_last("editor.banner", sentence);
-    };
-    const auto button = [&](const char* label) {
-      const bool pressed = ImGui::Button(label);
-      bench.description().add_last("editor.banner.button", label);
-      ImGui::SameLine();
-      return pressed;
-    };
-    if (closing_ == document.id) {
-      say(document.title + " has unsaved changes.");
-      if (button("Save and close")) {
-        closing_ = 0;
-        save(bench, document, [&bench, id = document.id] {
-          if (Document* saved = bench.texts().documents().with_id(id))
-            bench.texts().documents().close(*saved);
-        });
-      }
-      const bool lost = button("Close without saving");
-      if (button("Keep open")) closing_ = 0;
-      ImGui::NewLine();
-      if (lost) {
-        closing_ = 0;
-        bench.texts().documents().close(document);
-      }
-      return;
-    }
-    switch (document.trouble) {
-      case Document::Trouble::conflict:
-        say(document.title + " was changed on disk and here. Which version to keep?");
-        if (button("Disk version")) bench.texts().documents().take_from_disk(document);
-        if (button("My version")) bench.texts().documents().keep_mine(document);
-        ImGui::NewLine();
-        break;
-      case Document::Trouble::gone:
-        say("The file can no longer be read (" + document.reason + "). Saving writes it again.");
-        break;
-      case Document::Trouble::restored:
-        say("Restored from an unsaved text. The file on disk may differ.");
-        if (button("Save it")) save(bench, document);
-        if (!document.path.empty() && button("Load from disk"))
-          bench.texts().documents().take_from_disk(document);
-        ImGui::NewLine();
-        break;
-      case Document::Trouble::none:
-        if (!document.reason.empty()) say("Not saved: " + document.reason);
-        break;
-    }
-  }
-
   // Escape in the text or in the find row closes that row.
   void leave_find(Workbench& bench) {
     Document* document = bench.texts().documents().active();
     const bool escaped = key_pressed(GLFW_KEY_ESCAPE, false) && !(names_ && names_->proposes());
     if (!document || !find_.is_open() || !escaped) return;
     find_.close();
-    views_[document->id].take_focus();
+    view_of(*document).take_focus();
   }
 
   void find(Workbench& bench, bool replace) {
-    if (Document* document = bench.texts().documents().active()) find_.open(document->buffer, replace);
+    Document* const document = bench.texts().documents().active();
+    if (document) find_.open(past_.shown(*document).buffer, replace && !refuses(bench, *document));
   }
 
   void find_again(Workbench& bench, bool forward) {
     Document* document = bench.texts().documents().active();
-    if (document && find_.is_open() && find_.go(document->buffer, forward))
-      views_[document->id].follow_caret();
+    if (document && find_.is_open() && find_.go(past_.shown(*document).buffer, forward))
+      view_of(*document).follow_caret();
   }
 
   // Searches this text, then the other files that the run has read. For names of the library it shows their
@@ -368,16 +343,16 @@ class EditorPanel final : public Panel {
   }
 
   void show_definition(Workbench& bench, Document& document, TextPosition at) {
-    bench.texts().documents().activate(document);
+    const bool past = document.id < 0;  // it is shown in place of the active document
+    if (!past) bench.texts().documents().activate(document);
     document.buffer.set_caret(at);
-    views_[document.id].follow_caret();
-    views_[document.id].take_focus();
+    CodeEditor& view = past ? past_.view() : views_[document.id];
+    view.follow_caret();
+    view.take_focus();
   }
 
-  static void evaluate(Workbench& bench) {
-    const Document* document = bench.texts().documents().active();
-    if (!document) return;
-    const TextBuffer& buffer = document->buffer;
+  static void evaluate(Workbench& bench, const Document& document) {
+    const TextBuffer& buffer = document.buffer;
     bench.control().evaluate(buffer.has_selection() ? buffer.text(buffer.selection())
                                                     : buffer.line(buffer.caret().line));
   }
@@ -397,12 +372,15 @@ class EditorPanel final : public Panel {
     ImGui::EndPopup();
   }
 
-  void follow_tape(Workbench& bench, Document& document, CodeEditor& view) {
+  void follow_tape(Workbench& bench, Document& active, CodeEditor& view) {
+    Document& document = past_.shown(active);
     const bool others =
         !bench.tape().lit().empty() && bench.tape().lit() != lit_;  // another panel outlined nodes
-    if (gutter_.update(bench.tape().tape(), document) && !others) light(bench, document);
-    if (const std::optional<SourcePlace> place = bench.texts().take_wanted_place()) {
-      const int line = gutter_.line_now(place->line);
+    if (gutter_.update(bench.tape().tape(), document, ran_) && !others) light(bench, document);
+    if (const auto wanted = bench.texts().take_wanted_place()) {
+      const SourceTextPtr ran = wanted->step > 0 ? bench.step_texts().at(active, wanted->step) : nullptr;
+      const int line = ran ? LiveGutter::line_now(*ran, wanted->place.line, document)
+                           : gutter_.line_now(wanted->place.line);
       if (line >= 0) document.buffer.set_caret({line, 0});
       view.reveal(document.buffer.caret().line);
       view.take_focus();
@@ -450,6 +428,7 @@ class EditorPanel final : public Panel {
   // The lines where the text does not compile or the last run failed.
   std::vector<CodeEditor::Mark> errors(Workbench& bench, const Document& document) {
     std::vector<CodeEditor::Mark> marks;
+    if (document.id < 0) return marks;  // a past text, which ran
     const std::optional<SyntaxAnswer> syntax = bench.texts().syntax().answer(document.id);
     if (syntax && !syntax->message.empty() && syntax->line > 0)
       marks.push_back({std::min(syntax->line, document.buffer.line_count()) - 1, syntax->message});
@@ -464,8 +443,10 @@ class EditorPanel final : public Panel {
 
   // ---- the text
 
-  void draw_text(Workbench& bench, Document& document, CodeEditor& view) {
+  void draw_text(Workbench& bench, Document& active, CodeEditor& view) {
+    Document& document = past_.shown(active);
     CodeEditor::Look look;
+    look.read_only = past_.is_of(active);
     look.errors = errors(bench, document);
     std::vector<const CostColumn*> shown;
     if (gutter_.live())
@@ -482,7 +463,8 @@ class EditorPanel final : public Panel {
       look.heat = [&](int line) { return gutter_.heat(line); };
     look.marked = marked_;
     const SourcePlace& pause = bench.journal().pause_place();
-    look.paused_line = LiveGutter::belongs(document, pause.file) ? gutter_.line_now(pause.line) : -1;
+    if (!look.read_only && LiveGutter::belongs(document, pause.file))
+      look.paused_line = gutter_.line_now(pause.line);
     look.search = find_.search();
     look.current_match = look.search ? find_.current(document.buffer) : -1;
     if (bench.description().enabled())
@@ -492,21 +474,22 @@ class EditorPanel final : public Panel {
           bench.description().add("editor.stands", std::to_string(line + 1), min, max);
       };
     if (!names_) names_.emplace(bench.wake());
-    look.popup = names_->take_keys(view);
+    look.popup = !look.read_only && names_->take_keys(view);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float below =
         ImGui::GetTextLineHeightWithSpacing() * (look.errors.empty() ? 1.0f : 2.0f) + em(0.2f);
     const int line_before = document.buffer.caret().line;
-    const CodeEditor::Result did =
-        view.draw("code", document.buffer, {room.x, std::max(room.y - below, em(3))}, look);
+    const CodeEditor::Result did = view.draw(look.read_only ? "past" : "code", document.buffer,
+                                             {room.x, std::max(room.y - below, em(3))}, look);
     if (document.buffer.caret().line != line_before || did.edited) {
-      gutter_.update(bench.tape().tape(), document);
+      gutter_.update(bench.tape().tape(), document, ran_);
       light(bench, document);
     }
     if (did.wants_probe) propose_probe_at_caret(bench);
     if (did.column_hovered >= 0) tooltip(look.columns[size_t(did.column_hovered)].help, did.hovered);
     if (did.gutter_hovered >= 0) explain_line(look, did);
-    names_->draw(bench.live_session(), document.buffer, view, did, bench.description());
+    if (did.refused) bench.step_texts().refuses_change(active);
+    if (!look.read_only) names_->draw(bench.live_session(), document.buffer, view, did, bench.description());
   }
 
   void describe_line(Workbench& bench, const Document& document, int line, ImVec2 min, ImVec2 max) {
@@ -569,11 +552,13 @@ class EditorPanel final : public Panel {
   }
 
   std::map<int, CodeEditor> views_;  // by id of the document
+  PastText past_;                    // shown in place of the active document
+  SourceTextPtr ran_;                // the text that the tape's step ran
   FindBar find_;
   PathBar path_;
   std::optional<NameHelp> names_;
   LiveGutter gutter_;
-  int closing_ = 0;  // id of the document whose unsaved text the question is about
+  FileBanner banner_;
   int typed_document_ = 0;
   uint64_t typed_revision_ = 0;
   double typed_at_ = 0;

@@ -2,7 +2,6 @@
 // and the size of the weight updates.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "runtime/core/figures.h"
@@ -29,11 +28,6 @@ std::string number_text(double value) { return std::isnan(value) ? "-" : number_
 std::string norm_text(const Summary& summary) {
   if (!summary.finite()) return summary.nans > 0 ? "NaN" : "Inf";
   return number_text(summary.norm);
-}
-
-std::string place_text(const SourcePlace& place) {
-  if (place.line < 1) return {};
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
 }
 
 class GradientsPanel final : public Panel {
@@ -138,9 +132,7 @@ class GradientsPanel final : public Panel {
     const TapeSnapshot* const tape = bench.tape().tape();
     if (!tape) return;
     int found = bench.tape().find_node(node);
-    // An op is a new node in each step: finds the node at the same place.
-    for (size_t i = 0; i < tape->nodes.size() && found < 0 && !op.empty(); ++i)
-      if (tape->nodes[i].op == op && tape->nodes[i].place == place) found = int(i);
+    if (found < 0 && !op.empty()) found = node_at(*tape, op, place);
     if (found >= 0) bench.tape_actions().select(found);
   }
 
@@ -340,7 +332,7 @@ class GradientsPanel final : public Panel {
         const std::string norm = now.has_gradient ? norm_text(now.gradient) : "none";
         const std::string weight = known ? norm_text(now.weight) : "-";
         bench.description().add_last("gradients.parameter", p.name + " " + norm + ", weights " + weight);
-        const std::string where = place_text(p.place);
+        const std::string where = file_and_line(p.place);
         const bool drawn = lines_.empty() || std::find(lines_.begin(), lines_.end(), &p) != lines_.end();
         explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where) +
                  (drawn ? ""
@@ -451,7 +443,7 @@ class GradientsPanel final : public Panel {
       if (node->op == "leaf" || !node->has_gradient) continue;
       std::string name = public_op_name(node->op);
       if (!node->module.empty()) name += " of " + node->module;
-      if (const std::string where = place_text(node->place); !where.empty()) name += ", " + where;
+      if (const std::string where = file_and_line(node->place); !where.empty()) name += ", " + where;
       if (chosen && chosen->op == node->op && chosen->place == node->place) selected = int(stages.size());
       stages.push_back(
           {name, node->gradient.mean_magnitude, node->gradient.largest(), !node->gradient.finite()});

@@ -196,11 +196,12 @@ class InspectorPanel final : public Panel {
     ImGui::PopStyleColor();
     bench.description().add_last("inspector.place", shown);
     explain((place + "\nThe line that made the node. Click to go there.").c_str());
-    const std::string& line = bench.texts().source_line(node.place);
+    const std::string line = bench.step_texts().line_of_tape(node.place);
     if (line.empty() || !with_line) return;
     ImGui::PushFont(fonts().mono);
     ImGui::PushTextWrapPos(0);
     text_in(theme().text, "%s", line.c_str());
+    bench.description().add_last("inspector.line", line);
     ImGui::PopTextWrapPos();
     ImGui::PopFont();
   }

@@ -47,7 +47,7 @@ class MediaPanel final : public Panel {
   const char* title() const override { return "Media"; }
   Region region() const override { return Region::upper_left; }
   std::optional<PanelStep> shown_step(const Workbench&) const override {
-    return shows_ ? std::optional(PanelStep{shows_step_}) : std::nullopt;
+    return step_of_entry_ ? std::optional(PanelStep{*step_of_entry_}) : std::nullopt;
   }
 
   void draw(Workbench& bench) override {
@@ -55,7 +55,7 @@ class MediaPanel final : public Panel {
     if (all.empty()) {
       texture_.clear();
       shown_ = nullptr;
-      shows_ = false;
+      step_of_entry_.reset();
       draw_empty("No pictures, histograms or texts yet",
                  "Output of lg.run.image, lg.run.histogram and lg.run.text appears here.");
       return;
@@ -117,9 +117,8 @@ class MediaPanel final : public Panel {
         at_ = std::max(int(later - series.entries.begin()) - 1, 0);
       }
     }
-    shows_ = true;
-    shows_step_ = series.entries[size_t(at_)].step;
-    const std::string position = "step " + std::to_string(series.entries[size_t(at_)].step);
+    step_of_entry_ = series.entries[size_t(at_)].step;
+    const std::string position = "step " + std::to_string(*step_of_entry_);
     const float button = ImGui::CalcTextSize("Latest").x + em(1.6f);
     ImGui::SetNextItemWidth(std::max(em(3), ImGui::GetContentRegionAvail().x - button));
     ImGui::BeginDisabled(last == 0);
@@ -371,9 +370,8 @@ class MediaPanel final : public Panel {
   bool follow_ = true;
   int64_t step_ = 0;  // the chosen step
   int at_ = 0;
-  bool shows_ = false;  // an entry is shown, of this step
-  int64_t shows_step_ = 0;
-  std::shared_ptr<const Media> shown_;  // the picture in the texture
+  std::optional<int64_t> step_of_entry_;  // of the shown one
+  std::shared_ptr<const Media> shown_;    // the picture in the texture
   bool scaled_ = false;
   Texture texture_;
 };

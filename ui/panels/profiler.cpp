@@ -404,6 +404,10 @@ class ProfilerPanel final : public Panel {
 
   static std::string figure_or_dash(double ns) { return ns > 0 ? duration_figure(ns) : "–"; }
 
+  int64_t last_step(Workbench& bench) const {
+    return view_->steps.empty() ? bench.shown().latest() : view_->steps.back()->step;
+  }
+
   void explain_row(Workbench& bench, const ProfileRow& row) const {
     const std::string head = chosen_ == kOps ? public_op_name(row.name) : name_of(row, chosen_);
     begin_tip(last_item_subject(), head);
@@ -413,7 +417,7 @@ class ProfilerPanel final : public Panel {
                 figure_or_dash(value_of(row, kBackward)).c_str());
     if (chosen_ == kOps && *op_doc(row.name)) text_in(theme().muted, "%s", op_doc(row.name));
     if (chosen_ == kLines)
-      if (const std::string& line = bench.texts().source_line(row.place); !line.empty()) {
+      if (const std::string line = bench.step_texts().line(row.place, last_step(bench)); !line.empty()) {
         ImGui::PushFont(fonts().mono);
         text_in(theme().accent, "%s", line.c_str());
         ImGui::PopFont();

@@ -10,12 +10,6 @@
 
 namespace lunagrad {
 
-float widest(std::initializer_list<const char*> texts) {
-  float width = 0;
-  for (const char* text : texts) width = std::max(width, ImGui::CalcTextSize(text).x);
-  return width;
-}
-
 std::string time_text(double seconds) {
   return seconds < 60 ? run_time_figure(seconds) : clock_figure(seconds);
 }

@@ -1,15 +1,11 @@
 #pragma once
 // The step in the toolbar: the run's progress, or the past step that the window shows, and beside it the way
 // back to the latest step. Their widths do not change while the numbers grow. Drawing thread only.
-#include <initializer_list>
 #include <string>
 
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
-
-// The widest of the texts of an item, so that a row does not move when the text changes.
-float widest(std::initializer_list<const char*> texts);
 
 std::string time_text(double seconds);
 double seconds_left(const Journal&);  // until the last step at the present rate; negative if unknown

@@ -571,7 +571,7 @@ class RunsPanel final : public Panel {
   FolderTasks tasks_;
   std::set<std::string> sweeps_;  // folders of sweeps that have runs
   std::string opened_sweep_;
-  std::optional<ParallelPlot> plot_;  // the plot of rows_, made when it is first drawn
+  std::optional<ParallelPlot> plot_;  // of listed_, made when it is first drawn
   bool parallel_ = false;
   std::string scroll_to_;  // the folder of a run that was clicked in the plot
   RunDialogs dialogs_;

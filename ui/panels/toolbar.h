@@ -12,9 +12,8 @@ class Toolbar {
   // `wake` requests a new frame; it is called on any thread.
   explicit Toolbar(std::function<void()> wake) : wake_(std::move(wake)) {}
   void draw(Workbench&);
-  void open_run_settings() {
-    opens_settings_ = true;
-  }  // in the next frame, also where their button has no room
+  // In the next frame, also where their button has no room.
+  void open_run_settings() { opens_settings_ = true; }
 
  private:
   void draw_run_settings(Workbench&);

@@ -11,8 +11,9 @@ namespace {
 
 constexpr const char* kWhy = "Why?";
 
-std::string file_and_line(const SourcePlace& place) {
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+// The step that ran the link's line.
+int64_t step_of(Workbench& bench, const WhyLink& link) {
+  return link.step > 0 ? link.step : bench.why().trail()->step;
 }
 
 void follow(Workbench& bench, size_t index) {
@@ -21,7 +22,7 @@ void follow(Workbench& bench, size_t index) {
     bench.tape_actions().select(node);
     bench.shell().raise_panel("Inspector", "Tape");
   } else if (link.place.line > 0) {
-    bench.texts().go_to(link.place);
+    bench.texts().go_to(link.place, step_of(bench, link));
   } else if (link.step >= 0) {
     bench.shown().go_to(link.step);
   }
@@ -40,7 +41,7 @@ void WhyStrip::draw_link(Workbench& bench, size_t index, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float indent = em(1.6f), gap = em(0.4f), padding = 2 * ImGui::GetStyle().FramePadding.x;
   // The line and the step get buttons of their own where the sentence leads somewhere else.
-  const std::string line = link.place.line > 0 ? file_and_line(link.place) : "";
+  const std::string line = file_and_line(link.place);
   const std::string step = link.step >= 0 ? "step " + std::to_string(link.step) : "";
   float buttons = 0;
   for (const std::string& label : {line, step})
@@ -68,7 +69,7 @@ void WhyStrip::draw_link(Workbench& bench, size_t index, float width) {
     return pressed;
   };
   if (!line.empty() && button(line, "why.line", "Opens the line in the editor."))
-    bench.texts().go_to(link.place);
+    bench.texts().go_to(link.place, step_of(bench, link));
   if (!step.empty() && button(step, "why.step", "Shows this step in all panels."))
     bench.shown().go_to(link.step);
   ImGui::SetCursorScreenPos({at.x, at.y + height});

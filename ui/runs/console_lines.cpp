@@ -1,16 +1,12 @@
 #include "ui/runs/console_lines.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "script/meta/lower_case.h"
 
 namespace lunagrad {
 namespace {
-
-std::string lower_text(std::string text) {
-  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // The indented lines after an error's message.
 bool is_traceback(const ConsoleLine& line) {
@@ -30,7 +26,7 @@ void ConsoleLines::start_over() {
 }
 
 void ConsoleLines::set_filter(const std::string& text, uint32_t kinds) {
-  const std::string wanted = lower_text(text);
+  const std::string wanted = lower_case(text);
   if (wanted == text_ && kinds == kinds_) return;
   text_ = wanted;
   kinds_ = kinds;
@@ -44,7 +40,7 @@ void ConsoleLines::toggle(uint64_t message) {
 
 bool ConsoleLines::passes(const ConsoleLine& line) const {
   return (kinds_ >> int(line.kind) & 1) &&
-         (text_.empty() || lower_text(line.text).find(text_) != std::string::npos);
+         (text_.empty() || lower_case(line.text).find(text_) != std::string::npos);
 }
 
 void ConsoleLines::update(const Journal& journal) {

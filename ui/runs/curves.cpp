@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "script/meta/lower_case.h"
+
 namespace lunagrad {
 namespace {
 
@@ -158,9 +160,7 @@ double RunCurves::place(XAxis axis, const RunMark& mark) const {
 }
 
 bool is_loss(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  const std::string lower = lower_case(std::string(name));
   for (const char* word : {"loss", "nll", "perplexity", "mse", "error", "residual"})
     if (lower.find(word) != lower.npos) return true;
   return false;

@@ -1,6 +1,7 @@
 #include "ui/runs/journal.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/base/utf8.h"
 
@@ -71,6 +72,7 @@ void Journal::begin() {
   params_.clear();
   drags_.clear();
   media_.clear();
+  former_texts_ = std::exchange(texts_, TextHistory());
   step_ = total_ = 0;
   time_ = 0;
   time_at_ = Clock::now();
@@ -193,6 +195,7 @@ void Journal::apply(const Event& event) {
       for (const auto& [name, value] : event.metrics)
         curves_.metric(name, smoothing_).append(event.step, event.time, value);
       if (event.kind == Event::Kind::step) {
+        texts_.reach(event.step);
         recent_.emplace_back(event.time, event.step);
         while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
       }
@@ -209,6 +212,9 @@ void Journal::apply(const Event& event) {
     case Event::Kind::histogram:
     case Event::Kind::text:
       if (!stale) media_.add(event);
+      break;
+    case Event::Kind::source:
+      if (!stale) texts_.load(event.place.file, event.step, event.text);
       break;
     case Event::Kind::ended:
       outcome_ = event.outcome;
@@ -325,12 +331,10 @@ double Journal::steps_per_second() const {
 }
 
 std::string Journal::error_message(const SourcePlace& place) const {
-  const auto at_place = [&](const ConsoleLine& line) {
-    return line.kind == ConsoleLine::Kind::error && line.place.line == place.line;
-  };
-  for (size_t i = lines().size(); i-- > 0;)
-    if (at_place(lines()[i]) && (i == 0 || !at_place(lines()[i - 1]))) return lines()[i].text;
-  return {};
+  const auto found = std::find_if(lines_.rbegin(), lines_.rend(), [&](const ConsoleLine& line) {
+    return line.kind == ConsoleLine::Kind::error && line.part == 0 && line.place == place;
+  });
+  return found == lines_.rend() ? std::string() : found->text;
 }
 
 const ConsoleLine* Journal::last_error() const {

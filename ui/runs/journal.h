@@ -16,6 +16,7 @@
 #include "ui/runs/curves.h"
 #include "ui/runs/media_log.h"
 #include "ui/runs/probe_curves.h"
+#include "ui/runs/text_history.h"
 
 namespace lunagrad {
 
@@ -90,9 +91,13 @@ class Journal {
   ProbeCurves& probes() { return probes_; }
   const ProbeCurves& probes() const { return probes_; }
   const MediaLog& media() const { return media_; }
+  // The texts that the run has loaded, and the texts of the run before it, whose tape may still be shown.
+  const TextHistory& texts() const { return texts_; }
+  const TextHistory& former_texts() const { return waiting_for_end_ ? texts_ : former_texts_; }
   SessionState state() const { return state_; }
   bool active() const { return state_ != SessionState::idle; }
-  bool ended() const { return ended_; }  // a run has ended, and no new run has started
+  bool awaits_end() const { return waiting_for_end_; }  // of a run, after which another one begins
+  bool ended() const { return ended_; }                 // a run has ended, and no new run has started
   Outcome outcome() const { return outcome_; }
   const std::string& run_folder() const { return run_folder_; }
   int64_t step() const { return step_; }
@@ -148,6 +153,7 @@ class Journal {
   };
   std::map<std::string, Drag> drags_;
   MediaLog media_;
+  TextHistory texts_, former_texts_;
   double smoothing_ = kDefaultSmoothing;
   SessionState state_ = SessionState::idle;
   bool waiting_for_end_ = false;

@@ -7,16 +7,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include "script/meta/lower_case.h"
 #include "ui/runs/journal.h"
 
 namespace lunagrad {
 namespace {
-
-std::string lower_ascii(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return text;
-}
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
@@ -31,7 +26,7 @@ Key key_of(const RunSummary& run, const std::string& difference, const RunOrder&
     case RunColumn::star:
       return {run.starred ? 1.0 : 0.0, {}};
     case RunColumn::name:
-      return {0, lower_ascii(run.name)};
+      return {0, lower_case(run.name)};
     case RunColumn::started:
       return {run.started.empty() ? NAN : 0, run.started};
     case RunColumn::outcome:
@@ -45,14 +40,14 @@ Key key_of(const RunSummary& run, const std::string& difference, const RunOrder&
     case RunColumn::seconds:
       return {run.problem.empty() ? run.seconds : NAN, {}};
     case RunColumn::differences:
-      return {difference.empty() ? NAN : 0, lower_ascii(difference)};
+      return {difference.empty() ? NAN : 0, lower_case(difference)};
     case RunColumn::note:
-      return {run.note.empty() ? NAN : 0, lower_ascii(run.note)};
+      return {run.note.empty() ? NAN : 0, lower_case(run.note)};
     case RunColumn::setting: {
       const auto found = run.config.find(order.setting);
       if (found == run.config.end() || !run.problem.empty()) return {NAN, {}};
       const double number = setting_number(found->second);
-      return {std::isnan(number) ? INFINITY : number, lower_ascii(found->second)};  // words above numbers
+      return {std::isnan(number) ? INFINITY : number, lower_case(found->second)};  // words above numbers
     }
   }
   return {};
@@ -103,7 +98,7 @@ std::vector<std::string> metric_names(const std::vector<RunSummary>& runs) {
   std::vector<std::string> names;
   for (const auto& [name, count] : counted) names.push_back(name);
   const auto rank = [&](const std::string& name) {
-    const std::string plain = lower_ascii(name);
+    const std::string plain = lower_case(name);
     return plain == "loss" ? 0 : contains(plain, "loss") ? 1 : 2;
   };
   std::stable_sort(names.begin(), names.end(),
@@ -112,7 +107,7 @@ std::vector<std::string> metric_names(const std::vector<RunSummary>& runs) {
 }
 
 bool higher_is_better(const std::string& metric) {
-  const std::string name = lower_ascii(metric);
+  const std::string name = lower_case(metric);
   for (const char* part :
        {"acc", "reward", "score", "f1", "auc", "iou", "bleu", "psnr", "r2", "precision", "recall"})
     if (contains(name, part)) return true;
@@ -204,7 +199,7 @@ std::vector<std::string> differences(const std::vector<RunSummary>& runs) {
 std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vector<std::string>& differences,
                             const RunOrder& order) {
   std::vector<std::string> words;
-  std::istringstream filter(lower_ascii(order.filter));
+  std::istringstream filter(lower_case(order.filter));
   for (std::string word; filter >> word;) words.push_back(word);
   std::vector<size_t> shown;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -213,7 +208,7 @@ std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vect
     std::string line;
     for (const std::string& text :
          {run.name, run.started, run.outcome, run.problem, run.script, differences[i], run.note})
-      line += lower_ascii(text) + "\n";
+      line += lower_case(text) + "\n";
     if (run.starred) line += "starred";
     if (std::all_of(words.begin(), words.end(),
                     [&](const std::string& word) { return contains(line, word.c_str()); }))

@@ -410,7 +410,7 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
   handle_mouse(buffer, result, hovered, active);
   if (focused_) handle_keys(buffer, look, result);
-  draw_menu(buffer, result);
+  draw_menu(buffer, look, result);
   const float top = ImGui::GetScrollY();
   m_.first = std::clamp(int(top / m_.line), 0, buffer.line_count() - 1);
   m_.last = std::min(buffer.line_count() - 1, int((top + ImGui::GetWindowHeight()) / m_.line));

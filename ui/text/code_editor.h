@@ -35,11 +35,13 @@ class CodeEditor {
     int paused_line = -1;  // the line where a paused script continues
     const TextSearch* search = nullptr;
     int current_match = -1;
+    bool read_only = false;
     bool popup = false;  // a popup is open at the caret: it gets Up, Down, Enter, Tab and Escape
     std::function<void(int line, ImVec2 min, ImVec2 max)> on_visible;
   };
   struct Result {
     bool edited = false, typed = false;  // typed: the edit was a letter at the caret
+    bool refused = false;                // a key would have changed a read-only text
     bool moved = false;                  // the caret moved
     bool wants_completion = false;       // Ctrl+Space
     bool wants_probe = false;            // the menu's item for a probe at the caret's line was chosen
@@ -84,9 +86,9 @@ class CodeEditor {
   void underline(ImDrawList*, const Drawn&, const std::string& line, ImVec2 at) const;
   void handle_mouse(TextBuffer&, Result&, bool hovered, bool active);
   void handle_keys(TextBuffer&, const Look&, Result&);
-  void handle_control_keys(TextBuffer&, Result&);
-  void type_characters(TextBuffer&, Result&);
-  void draw_menu(TextBuffer&, Result&);
+  void handle_control_keys(TextBuffer&, const Look&, Result&);
+  void type_characters(TextBuffer&, const Look&, Result&);
+  void draw_menu(TextBuffer&, const Look&, Result&);
   void scroll_to_what_matters(const TextBuffer&);
   TextPosition position_at(const TextBuffer&, ImVec2 mouse) const;
   bool beside_text(float x) const;  // over the numbers or the columns

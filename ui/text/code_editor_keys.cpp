@@ -39,11 +39,15 @@ void paste_clipboard(TextBuffer& buffer) {
   buffer.type(text);
 }
 
-void CodeEditor::type_characters(TextBuffer& buffer, Result& result) {
+void CodeEditor::type_characters(TextBuffer& buffer, const Look& look, Result& result) {
   const ImGuiIO& io = ImGui::GetIO();
   if ((io.KeyCtrl && !io.KeyAlt) || io.KeySuper) return;
   for (const ImWchar c : io.InputQueueCharacters) {
     if (c < 0x20 || c == 0x7f) continue;
+    if (look.read_only) {
+      result.refused = true;
+      continue;
+    }
     buffer.type(utf8_of(c));
     outdent_closing(buffer, highlight_);
     result.edited = result.typed = follow_ = true;
@@ -51,9 +55,13 @@ void CodeEditor::type_characters(TextBuffer& buffer, Result& result) {
   }
 }
 
-void CodeEditor::handle_control_keys(TextBuffer& buffer, Result& result) {
+void CodeEditor::handle_control_keys(TextBuffer& buffer, const Look& look, Result& result) {
   const bool shift = ImGui::GetIO().KeyShift;
   const auto edit = [&](auto&& command) {
+    if (look.read_only) {
+      result.refused = true;
+      return;
+    }
     command();
     result.edited = follow_ = true;
     wanted_column_ = -1;
@@ -99,6 +107,10 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
     move(buffer, moved_by(buffer, from, motion, wanted_column_, lines), shift);
   };
   const auto edit = [&](auto&& command) {
+    if (look.read_only) {
+      result.refused = true;
+      return;
+    }
     command();
     result.edited = follow_ = true;
     wanted_column_ = -1;
@@ -118,7 +130,7 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
     climb(GLFW_KEY_DOWN, Motion::down, 1);
   }
   if (ctrl) {
-    handle_control_keys(buffer, result);
+    handle_control_keys(buffer, look, result);
   } else {
     if (key_pressed(GLFW_KEY_BACKSPACE)) edit([&] { erase_by(buffer, Motion::left); });
     if (key_pressed(GLFW_KEY_DELETE))
@@ -130,33 +142,34 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
     if (!look.popup && key_pressed(GLFW_KEY_ESCAPE) && buffer.has_selection())
       buffer.set_caret(buffer.caret());
   }
-  type_characters(buffer, result);
+  type_characters(buffer, look, result);
   result.moved |= buffer.caret() != before;
 }
 
-void CodeEditor::draw_menu(TextBuffer& buffer, Result& result) {
+void CodeEditor::draw_menu(TextBuffer& buffer, const Look& look, Result& result) {
   ImGui::PushFont(fonts().body);
   if (ImGui::BeginPopupContextItem("menu")) {
+    const bool edits = !look.read_only;
     const auto item = [&](const char* label, const char* key, bool enabled, auto&& command) {
       if (!ImGui::MenuItem(label, key, false, enabled)) return;
       command();
-      result.edited = true;
+      result.edited = edits;
       take_focus();
     };
-    item("Cut", "Ctrl+X", true, [&] { cut_selection(buffer); });
+    item("Cut", "Ctrl+X", edits, [&] { cut_selection(buffer); });
     item("Copy", "Ctrl+C", true, [&] { copy_selection(buffer); });
-    item("Paste", "Ctrl+V", true, [&] { paste_clipboard(buffer); });
+    item("Paste", "Ctrl+V", edits, [&] { paste_clipboard(buffer); });
     item("Select all", "Ctrl+A", true, [&] { buffer.select({{}, buffer.end()}); });
     ImGui::Separator();
-    item("Undo", "Ctrl+Z", true, [&] { buffer.undo(); });
-    item("Redo", "Ctrl+Y", true, [&] { buffer.redo(); });
+    item("Undo", "Ctrl+Z", edits, [&] { buffer.undo(); });
+    item("Redo", "Ctrl+Y", edits, [&] { buffer.redo(); });
     ImGui::Separator();
-    item("Comment", "Ctrl+/", true, [&] { toggle_comment(buffer); });
-    item("Indent", "Tab", buffer.has_selection(), [&] { indent(buffer); });
-    item("Unindent", "Shift+Tab", true, [&] { unindent(buffer); });
-    item("Duplicate", "Ctrl+D", true, [&] { duplicate(buffer); });
+    item("Comment", "Ctrl+/", edits, [&] { toggle_comment(buffer); });
+    item("Indent", "Tab", edits && buffer.has_selection(), [&] { indent(buffer); });
+    item("Unindent", "Shift+Tab", edits, [&] { unindent(buffer); });
+    item("Duplicate", "Ctrl+D", edits, [&] { duplicate(buffer); });
     ImGui::Separator();
-    result.wants_probe = ImGui::MenuItem("Add a probe...", "Shift+F9");
+    result.wants_probe = ImGui::MenuItem("Add a probe...", "Shift+F9", false, edits);
     ImGui::EndPopup();
   }
   ImGui::PopFont();

@@ -3,6 +3,7 @@
 // only.
 #include <imgui.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct DiffRow {
 struct DiffColors {
   ImU32 added, removed, text, muted;
 };
-void draw_diff(const char* id, const std::vector<DiffRow>&, ImVec2 size, const DiffColors&);
+// `reveal`: scrolls to this row; -1: none. `on_row` is called for each visible row, which is Dear ImGui's
+// last item.
+void draw_diff(const char* id, const std::vector<DiffRow>&, ImVec2 size, const DiffColors&, int reveal = -1,
+               const std::function<void(const DiffRow&)>& on_row = {});
 
 }  // namespace lunagrad

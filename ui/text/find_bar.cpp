@@ -67,7 +67,7 @@ std::string FindBar::summary(const TextBuffer& buffer) const {
   return match >= 0 ? std::to_string(match + 1) + " of " + number : number + " found";
 }
 
-bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
+bool FindBar::draw(TextBuffer& buffer, const Describe& describe, bool read_only) {
   if (!open_) return false;
   search_.look_for(query_);
   search_.update(buffer, kPatience);
@@ -100,10 +100,12 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   if (lit_button(".*", query_.regex)) query_.regex = !query_.regex;
   describe("editor.find.regex", query_.regex ? "on" : "off");
   explain("Regular expression (ECMAScript), line by line. $1 in the replacement is the first group.");
-  ImGui::SameLine(0, em(0.2f));
-  if (lit_button("Replace", replacing_)) replacing_ = !replacing_;
-  describe("editor.find.replacing", replacing_ ? "on" : "off");
-  explain("Replace. Ctrl+H");
+  if (!read_only) {
+    ImGui::SameLine(0, em(0.2f));
+    if (lit_button("Replace", replacing_)) replacing_ = !replacing_;
+    describe("editor.find.replacing", replacing_ ? "on" : "off");
+    explain("Replace. Ctrl+H");
+  }
   ImGui::SameLine(0, em(0.2f));
   if (ImGui::Button("Close##find") || (focused && key_pressed(GLFW_KEY_ESCAPE))) close();
   describe("editor.find.close", "");
@@ -114,7 +116,7 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   ImGui::AlignTextToFramePadding();
   text_in(wrong ? theme().bad : theme().muted, "%s", found.c_str());
   describe("editor.found", found);
-  if (!replacing_) return changed;
+  if (!replacing_ || read_only) return changed;
   ImGui::SetNextItemWidth(field);
   ImGui::InputTextWithHint("##with", "replace with", &with_);
   describe("editor.replacement", with_);

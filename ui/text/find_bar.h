@@ -18,7 +18,7 @@ class FindBar {
   void close() { open_ = false; }
   bool is_open() const { return open_; }
   // Returns true when the caret moved to a match, or the text was changed.
-  bool draw(TextBuffer&, const Describe&);
+  bool draw(TextBuffer&, const Describe&, bool read_only = false);
   bool go(TextBuffer&, bool forward);
   const TextSearch* search() const { return open_ && search_.active() ? &search_ : nullptr; }
   int current(const TextBuffer&) const;  // index of the selected match, -1 for none

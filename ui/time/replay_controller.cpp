@@ -25,7 +25,8 @@ struct ReplayController::Job {
   int64_t first = 0;                              // the step at first_at, 0: none yet
   // Used by the replay's thread while it works; afterwards, and to cancel, by the drawing thread. Last, since
   // its session reports steps until it is destroyed.
-  std::shared_ptr<Replay> replay;  // set under `mutex`
+  std::shared_ptr<Replay> replay;        // set under `mutex`
+  std::shared_ptr<const Modules> texts;  // of the target; null: they can no longer be read
 
   void aim(int64_t step, const Cost& cost) {
     const std::lock_guard lock(mutex);
@@ -73,6 +74,11 @@ struct ReplayController::Job {
       if (cancelled) return;
     }
     replay->go_to(target);
+    try {
+      texts = std::make_shared<const Modules>(replay->timeline().texts_of(target));
+    } catch (const Error&) {  // the replay has read them; the step itself can be shown
+      texts = nullptr;
+    }
   }
 
   void cancel() {
@@ -177,6 +183,7 @@ void ReplayController::finish(const std::shared_ptr<Job>& job, const std::string
   for (const StepStatisticsPtr& step : session.statistics())
     if (step->step == job->target) position.statistics = step;
   position.difference = job->replay->difference();
+  position.texts = job->texts;
   const std::lock_guard lock(job->mutex);
   if (job->began != job->from) position.note = job->note;
   position_ = std::move(position);

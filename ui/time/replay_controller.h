@@ -64,6 +64,7 @@ class ReplayController {
     uint64_t number = 0;  // a number that differs for each position
     std::shared_ptr<const TapeSnapshot> tape;
     StepStatisticsPtr statistics;          // null: the step has no backward pass
+    std::shared_ptr<const Modules> texts;  // what the step ran: the texts of the script and its modules
     std::optional<Difference> difference;  // the first difference from the run since the replay began
     std::string note;                      // why the replay began earlier than announced; usually ""
   };

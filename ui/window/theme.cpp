@@ -204,6 +204,12 @@ std::string fitting_text(std::string_view text, const Fonts::Label& label, float
   return {};
 }
 
+float widest(std::initializer_list<const char*> texts) {
+  float width = 0;
+  for (const char* const text : texts) width = std::max(width, ImGui::CalcTextSize(text).x);
+  return width;
+}
+
 void set_theme(bool dark) {
   current = dark ? dark_theme() : light_theme();
   const Theme& t = current;

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ struct Fonts {
 };
 // The text, or as much of its beginning as fits, with "…".
 std::string fitting_text(std::string_view text, const Fonts::Label&, float width);
+// The width of the widest of the texts that an item may have, so that nothing moves when its text changes.
+float widest(std::initializer_list<const char*> texts);
 
 const Theme& theme();
 void set_theme(bool dark);  // also sets Dear ImGui's style

@@ -39,6 +39,8 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
             tape_comparing_.begin_run();
           },
           wake_),
+      step_texts_(journal_, shown_, tape_, texts_,
+                  [this] { return control_.options_of_run().source.has_value(); }),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);
         if (also) also(event);

@@ -17,6 +17,7 @@
 #include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
+#include "ui/actions/step_texts.h"
 #include "ui/actions/tape_actions.h"
 #include "ui/actions/text_controller.h"
 #include "ui/actions/why_controller.h"
@@ -57,6 +58,7 @@ class Workbench {
   // Actions
   RunActions& control() { return control_; }
   TextController& texts() { return texts_; }
+  StepTexts& step_texts() { return step_texts_; }
   TapeActions& tape_actions() { return tape_actions_; }
   ShownStep& shown() { return shown_; }
   ProbeController& probes() { return probes_; }
@@ -105,6 +107,7 @@ class Workbench {
   Inspection inspection_;
   TextController texts_;
   RunActions control_;
+  StepTexts step_texts_;
   Session session_;  // last: its destructor stops the script before the objects that its events reach go
 };
 

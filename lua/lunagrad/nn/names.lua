@@ -38,6 +38,7 @@ local function unwrapped(value)
 end
 names.unwrapped = unwrapped
 
+-- The keys of a table that are texts, sorted.
 local function sorted_names(named)
   local list = {}
   for name in next, named do
@@ -46,6 +47,7 @@ local function sorted_names(named)
   table.sort(list)
   return list
 end
+names.sorted_names = sorted_names
 
 local of_lua = {coroutine = true, debug = true, io = true, math = true, os = true, package = true, string = true,
   table = true, utf8 = true}
@@ -62,7 +64,9 @@ local function libraries()
   return set
 end
 
+-- The states of lg.run.state; none before lg.run is used.
 local function states() return core.run and core.run._states and core.run._states() or {} end
+names.states = states
 
 -- The variables of the script in two lists of {name =, value =, firm =}. The first have their values for long; the others
 -- are variables of loops and parameters. `firm`: also found wherever the script is when it asks.
@@ -374,7 +378,7 @@ function names.model_at(path)
   end
 end
 
--- All names of a module or parameter, the first one first; for errors.
+-- All names of a module, the first one first, the others sorted.
 function names.all(module)
   local list = {texts[module]}
   for name in next, others[module] or {} do list[#list + 1] = name end
@@ -439,7 +443,7 @@ local function path_of_call(module, above, called)
   return intern(above .. "." .. name)
 end
 
--- The value that a name leads to, as a script's variable or inside a named model.
+-- The value at a path that begins with the name of a model; nil if there is none.
 function names.at(path)
   local model, _, rest = names.model_at(path)
   if model then return follow(model, rest) end

@@ -13,16 +13,7 @@ local places = {}
 local widest = 256  -- plain tables with more entries are not searched
 local deepest = 4   -- nesting of plain tables that is searched
 
-local unwrapped = names_of_models.unwrapped
-
-local function sorted(named)
-  local names = {}
-  for name in pairs(named) do
-    if type(name) == "string" then names[#names + 1] = name end
-  end
-  table.sort(names)
-  return names
-end
+local unwrapped, states = names_of_models.unwrapped, names_of_models.states
 
 -- The tables of Lua and of this library, which are not variables of the script.
 local function libraries()
@@ -34,14 +25,11 @@ local function libraries()
   return set
 end
 
--- The states of lg.run.state; none before lg.run is used.
-local function states() return core.run and core.run._states and core.run._states() or {} end
-
 -- The variables, each value under its first name: states first, then locals, then globals. {name =, value =, state =}
 function places.roots()
   local list, seen, skipped = {}, {}, libraries()
   local function add(named, state)
-    for _, name in ipairs(sorted(named)) do
+    for _, name in ipairs(names_of_models.sorted_names(named)) do
       local value = unwrapped(named[name])
       local kind = type(value)
       if (kind == "table" or is_tensor(value)) and not skipped[value] and not seen[value] then

@@ -166,6 +166,7 @@ std::string json_line(const Event& event) {
     case Event::Kind::state:
     case Event::Kind::break_hit:
     case Event::Kind::probe:
+    case Event::Kind::source:
       return {};
   }
   return json_text(json) + "\n";

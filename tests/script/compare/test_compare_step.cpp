@@ -83,9 +83,7 @@ TEST_CASE("the step of a paused run is compared, and the run goes on as if it wa
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.run(kScript);
-  REQUIRE(recorder.printed("step 2\n"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("step 2\n"));
   recorder.session.step();
   REQUIRE(recorder.pauses_again());
   check_compared(compare(recorder, {.with = "f64"}));

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "folders.h"
+#include "runtime/core/tensor.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/disk_limit.h"
 #include "script/guard/guard.h"

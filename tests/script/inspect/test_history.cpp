@@ -91,6 +91,20 @@ TEST_CASE("values of kept steps are those of their step, weights included") {
   CHECK(recorder.session.tape(-7) == nullptr);
 }
 
+TEST_CASE("tapes take at most a quarter of the budget of kept steps") {
+  Recorder recorder;
+  const size_t budget = size_t(128) << 10;
+  recorder.session.set_history_budget(budget);
+  pause_and_step(recorder, kHistoryScript, 60);
+  const History history = recorder.session.history();
+  size_t bytes = 0;
+  for (const KeptStep& kept : history.steps) bytes += kept.tape_bytes;
+  const size_t each = history.steps.back().tape_bytes;
+  REQUIRE(60 * each > budget / 4);
+  CHECK(bytes <= budget / 4);
+  CHECK(bytes + 2 * each > budget / 4);
+}
+
 TEST_CASE("a tensor with slow statistics is shown before them") {
   Recorder recorder;
   pause_and_step(recorder, R"(

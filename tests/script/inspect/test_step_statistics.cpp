@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <future>
 
 #include "runtime/core/op.h"
 #include "runtime/ops.h"
@@ -46,6 +45,11 @@ for step in lg.run.steps(3) do
   if step == 1 then print("found", gradient:norm():item(), after:norm():item(), (after - before):norm():item()) end
 end
 )";
+
+// Asks for the figures of the step at which the script stands; whether there are new ones.
+bool measures_pause(Recorder& recorder) {
+  return ask<bool>([&](auto done) { recorder.session.measure_step({}, done); });
+}
 
 }  // namespace
 
@@ -202,12 +206,7 @@ print(("%a"):format(model[1].weight:sum():item())))");
     CHECK(recorder.session.tape()->step == 7);
     CHECK_FALSE(recorder.session.tape()->has_statistics);
     CHECK(recorder.session.statistics().back()->step == 1);
-    const auto measure = [&] {
-      std::promise<bool> promise;
-      recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
-      return promise.get_future().get();
-    };
-    CHECK(measure());
+    CHECK(measures_pause(recorder));
     const StepStatisticsPtr found = recorder.session.statistics().back();
     CHECK(found->step == 7);
     REQUIRE(found->parameters.size() == right->parameters.size());
@@ -230,7 +229,7 @@ print(("%a"):format(model[1].weight:sum():item())))");
     }
     CHECK(recorder.session.tape()->step == 7);
     CHECK(recorder.session.tape()->has_statistics);
-    CHECK_FALSE(measure());  // it is known by now
+    CHECK_FALSE(measures_pause(recorder));  // it is known by now
     recorder.session.resume();
     REQUIRE(recorder.session.wait() == Outcome::ok);
     CHECK(recorder.output() == all.output());
@@ -259,9 +258,7 @@ for step in lg.run.steps(6) do
 end
 print("calls", calls))");
   REQUIRE(recorder.reaches(SessionState::paused));
-  std::promise<bool> promise;
-  recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
-  CHECK(promise.get_future().get());
+  CHECK(measures_pause(recorder));
   const StepStatisticsPtr found = recorder.session.statistics().back();
   CHECK(found->step == 4);
   REQUIRE(found->parameters.size() == 1);
@@ -273,15 +270,10 @@ print("calls", calls))");
 
 TEST_CASE("without a tape, and while a script runs, nothing is measured for a viewer") {
   Recorder recorder;
-  const auto measure = [&] {
-    std::promise<bool> promise;
-    recorder.session.measure_step({}, [&](bool done) { promise.set_value(done); });
-    return promise.get_future().get();
-  };
-  CHECK_FALSE(measure());
+  CHECK_FALSE(measures_pause(recorder));
   recorder.session.watch_tape(true);
   REQUIRE(recorder.finish("print('no tape')") == Outcome::ok);
-  CHECK_FALSE(measure());
+  CHECK_FALSE(measures_pause(recorder));
 }
 
 TEST_CASE("nothing is measured without a viewer") {

@@ -71,9 +71,7 @@ TEST_CASE("two networks of one class have the names of their variables, and chan
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.run(kGan);
-  REQUIRE(recorder.printed("step 2\n"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("step 2\n"));
   const auto tape = recorder.session.tape();
   REQUIRE(tape);
   std::set<std::string> modules, leaves;
@@ -175,9 +173,7 @@ for step in lg.run.steps() do
   print("step " .. step)
 end
 )");
-  REQUIRE(recorder.printed("step 2\n"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("step 2\n"));
   for (int i = 0; i < 2; ++i) {
     recorder.session.step();
     REQUIRE(recorder.pauses_again());
@@ -189,13 +185,41 @@ end
   REQUIRE(frozen);
   REQUIRE(weight);
   const auto look = [&](const TensorPlace& place) {
-    std::promise<SliceView> done;
-    recorder.session.inspect(place, {}, {}, [&](SliceView view) { done.set_value(std::move(view)); });
-    return done.get_future().get();
+    return ask<SliceView>([&](auto done) { recorder.session.inspect(place, {}, {}, done); });
   };
   CHECK(look({tape->step, frozen->id}).cells.size() == 18);
   CHECK(look({tape->step, weight->id}).cells.size() == 24);
   CHECK(look({tape->step, frozen->id, false, 0, Which::gradient}).reason == "no gradient goes through it");
+}
+
+TEST_CASE("a shared module has the path of each of its calls, with its other names beside it") {
+  const auto tape = tape_of(R"(
+local lg = require "lunagrad"
+local nn = lg.nn
+local Twice = nn.class "Twice"
+function Twice:init()
+  self.first = nn.Linear(2, 2)
+  self.second = self.first
+end
+function Twice:forward(x)
+  local one = self.first(x):tanh()
+  local two = self.second(one)
+  return two
+end
+local twice = Twice()
+for step in lg.run.steps(3) do twice(lg.randn(3, 2)):square():mean():backward() end
+)");
+  const NodeInfo* const first = find(*tape, "linear", "twice.first");
+  const NodeInfo* const second = find(*tape, "linear", "twice.second");
+  const NodeInfo* const weight = find_leaf(*tape, "twice.first.weight");
+  REQUIRE(first);
+  REQUIRE(second);
+  REQUIRE(weight);
+  using Names = std::vector<std::string>;
+  CHECK(first->also == Names{"twice.second"});
+  CHECK(second->also == Names{"twice.first"});
+  CHECK(weight->also == Names{"twice.second.weight"});
+  CHECK(find(*tape, "tanh", "twice")->also.empty());
 }
 
 TEST_CASE("calls that compute gradients of gradients know the op that they differentiate") {

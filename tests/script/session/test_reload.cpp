@@ -87,6 +87,23 @@ TEST_CASE("a run with a reload gives bitwise the same numbers as one without") {
   CHECK(reloaded.texts(Kind::warning) == "");
 }
 
+TEST_CASE("an interactive run tells which texts it loads, and after which steps") {
+  const std::string changed = kReloadedTraining + "-- changed\n";
+  for (const bool interactive : {true, false}) {
+    Recorder recorder;
+    run_and_reload(recorder, kReloadedTraining, 13, changed, {.interactive = interactive});
+    CHECK(recorder.error() == "");
+    const std::vector<Event> sources = recorder.events(Kind::source);
+    REQUIRE(sources.size() == (interactive ? 2 : 0));
+    if (!interactive) continue;
+    CHECK(sources[0].text == kReloadedTraining);
+    CHECK(sources[0].step == 0);
+    CHECK(sources[0].place.file == "test");
+    CHECK(sources[1].text == changed);
+    CHECK(sources[1].step == 13);
+  }
+}
+
 TEST_CASE("a script that does not compile is refused, and the running one continues") {
   Recorder whole, recorder;
   REQUIRE(whole.finish(kReloadedTraining) == Outcome::ok);
@@ -295,9 +312,7 @@ TEST_CASE(
         while step == 2 and not leave do end
       end)";
     recorder.run(script);
-    REQUIRE(recorder.printed("here"));
-    recorder.session.pause();
-    REQUIRE(recorder.reaches(SessionState::paused));
+    REQUIRE(recorder.pauses_after("here"));
     if (at_end) {
       recorder.session.step();
       CHECK(recorder.eval("leave = true"));

@@ -57,9 +57,7 @@ class Held {
 // A session that is paused before the first op.
 void stand_before_ops(Recorder& recorder) {
   recorder.run(kCounting);
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   REQUIRE(recorder.eval("begin = true"));
 }
 
@@ -99,9 +97,7 @@ for step in lg.run.steps(2) do
   pcall(function() y:backward() end)
 end
 print("done"))");
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   REQUIRE(recorder.eval("begin = true"));
   const auto line = [&] { return recorder.events(Kind::state).back().place.line; };
   CHECK(line() == 6);
@@ -139,9 +135,7 @@ TEST_CASE("step_op counts a backward pass and an assignment as ops") {
     y:backward() place = "backward"
     x.grad[1] = 5 place = "assignment"
     while true do end)");
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   REQUIRE(recorder.eval("begin = true"));
   for (const char* before : {"nil", "sum", "backward"}) {
     recorder.session.step_op();

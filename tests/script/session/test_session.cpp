@@ -131,9 +131,7 @@ TEST_CASE("an interrupt reaches into a kernel") {
 TEST_CASE("a pause takes effect at once, and a stop ends the paused script") {
   Recorder recorder;
   recorder.run("print('go') while true do n = (n or 0) + 1 end");
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   CHECK(recorder.eval("before = n"));
   // Between two evaluations the session waits in its pause, where the script might continue.
   for (int i = 0; i < 100; ++i) CHECK(recorder.eval("assert(n == before)"));
@@ -153,9 +151,7 @@ TEST_CASE("a console line reads and writes the locals of the script's active fun
       "  return hidden, unset\n"
       "end\n"
       "print(train(7)) print(rate)");
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   CHECK(recorder.eval("print(rate, model, hidden, n)"));
   CHECK(recorder.output().ends_with("1\tLinear(2, 3)  # 9 parameters\tinner\t7\n"));
   std::promise<std::vector<std::string>> found;
@@ -176,9 +172,7 @@ TEST_CASE("a console line reads and writes the locals of the script's active fun
 TEST_CASE("a paused script continues where it was") {
   Recorder recorder;
   recorder.run("print('go') while not leave do end print('left')");
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   CHECK(recorder.eval("leave = true"));
   CHECK(recorder.session.state() == SessionState::paused);
   recorder.session.resume();
@@ -189,9 +183,7 @@ TEST_CASE("a paused script continues where it was") {
 TEST_CASE("step runs exactly to the next step boundary") {
   Recorder recorder;
   recorder.run(std::string("print('go') ") + kSessionTraining);
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   recorder.session.step();  // to the end of the current step
   REQUIRE(recorder.pauses_again());
   const auto steps = [&] { return recorder.events(Event::Kind::step).back().step; };
@@ -280,9 +272,7 @@ TEST_CASE("a session may be destroyed while its script runs, is paused, or evalu
   {
     Recorder recorder;
     recorder.run("print('go') while true do end");
-    REQUIRE(recorder.printed("go"));
-    recorder.session.pause();
-    REQUIRE(recorder.reaches(SessionState::paused));
+    REQUIRE(recorder.pauses_after("go"));
   }
   Recorder recorder;
   recorder.session.eval("print('go') while true do end");
@@ -311,9 +301,7 @@ TEST_CASE("eval shows values as a prompt does and survives errors") {
 TEST_CASE("an interrupt ends an evaluation and leaves the paused script alone") {
   Recorder recorder;
   recorder.run("print('go') while not leave do end");
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   std::promise<bool> done;
   recorder.session.eval("print('spin') while true do pcall(error) end", [&](bool ok) { done.set_value(ok); });
   REQUIRE(recorder.printed("spin"));
@@ -433,9 +421,7 @@ TEST_CASE("the tape of the latest backward pass is shown, and the values of a si
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.run(std::string("print('go') ") + kSessionTraining);
-  REQUIRE(recorder.printed("go"));
-  recorder.session.pause();
-  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.pauses_after("go"));
   for (int i = 0; i < 2; ++i) {
     recorder.session.step();
     REQUIRE(recorder.pauses_again());

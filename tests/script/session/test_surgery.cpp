@@ -38,9 +38,7 @@ struct Paused : Recorder {
     RunOptions options;
     options.interactive = true;  // lg.run.watch works for a viewer
     run(kSurgeryTraining, options);
-    REQUIRE(printed("three steps"));
-    session.pause();
-    REQUIRE(reaches(SessionState::paused));
+    REQUIRE(pauses_after("three steps"));
     step();  // to the end of a step
   }
   ~Paused() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <tuple>
 #include <utility>
 
 #include "folders.h"
@@ -203,6 +204,42 @@ TEST_CASE("the files of a script may change after the run") {
   Scrubber scrubber(made.folder);
   CHECK(scrubber.fingerprint(17) == made.fingerprints.at(17));
   CHECK(!scrubber.replay.difference());
+}
+
+TEST_CASE("the folder of a run tells which text of the script and its modules each step ran") {
+  const Folder folder;
+  const std::string module = folder.write("scale.lua", "return {by = 1.5}");
+  const std::string with_module = replaced(kCnn, "local rate", "local scale = require 'scale'\nlocal rate");
+  const std::string source = replaced(with_module, "forward(x)", "forward(x * scale.by)");
+  const std::string second = source + "-- second\n", third = source + "-- third\n";
+  const std::string script = folder.write("train.lua", source);
+  int reloads = 0;
+  const MadeRun made =
+      make_run(script, folder.path() + "/run", {}, [&](Session& session, const Event& event) {
+        if (event.kind != Event::Kind::step) return;
+        if (event.step == 9 && reloads == 0) {
+          ++reloads;
+          folder.write("scale.lua", "return {by = 0.5}");
+          session.reload(second);
+        } else if (event.step == 20 && reloads == 1) {
+          ++reloads;
+          session.reload(third);
+        }
+      });
+  REQUIRE(made.outcome == Outcome::ok);
+  folder.write("scale.lua", "return {by = 7}");
+  const Timeline line = read_timeline(made.folder);
+  for (const auto& [step, text, by] : {std::tuple{1, &source, "1.5"},
+                                       {9, &source, "1.5"},
+                                       {10, &second, "0.5"},
+                                       {20, &second, "0.5"},
+                                       {21, &third, "0.5"},
+                                       {40, &third, "0.5"}}) {
+    CAPTURE(step);
+    const Modules texts = line.texts_of(step);
+    CHECK(texts.at(script) == *text);
+    CHECK(texts.at(module) == "return {by = " + std::string(by) + "}");
+  }
 }
 
 TEST_CASE("what a run does not record is found, with the step and the number or tensor") {

@@ -1,8 +1,26 @@
 -- A user looks for the settings that make a sweep's metric large: the metric that it maximises is chosen, settings are columns
 -- that sort, and brushes on the axes of the parallel coordinates select rows and curves. arg[1] is a folder for pictures.
+
+-- Runs fills the window, or Curves is in front.
+local function to_runs()
+  ui.click("panel", "Runs")
+  ui.key("Ctrl+M")
+  ui.frames(3)
+end
+local function to_curves()
+  ui.key("Ctrl+M")
+  ui.click("panel", "Curves")
+end
+
+-- How many items of that name have a text that matches.
+local function count(item, pattern)
+  local found = 0
+  for _, text in ipairs(ui.texts(item)) do found = found + (text:find(pattern) and 1 or 0) end
+  return found
+end
+
 ui.wait("panel", "Runs in front")
-ui.click("panel", "Runs")
-ui.key("Ctrl+M")
+to_runs()
 ui.wait("runs.count", "12 of ", 60)
 
 -- The metric of the sweep, with the best trial first.
@@ -23,11 +41,7 @@ ui.frames(3)
 assert(first("runs.setting", "lr") == 0.1, ui.texts("runs.setting")[1])
 
 -- Dragging along an axis selects: half of the learning rates, then of these one optimizer.
-local function pale()
-  local count = 0
-  for _, line in ipairs(ui.texts("runs.parallel.line")) do count = count + (line:find(" out", 1, true) and 1 or 0) end
-  return count
-end
+local function pale() return count("runs.parallel.line", " out") end
 local _, _, _, height = ui.rect("runs.parallel.track", "lr")
 ui.drag("runs.parallel.track", "lr", 0, -height / 2)
 ui.wait("runs.count", "6 of ")
@@ -42,13 +56,8 @@ end
 ui.picture(arg[1] .. "/sweep_brushed.png")
 
 -- The curves follow the brushes.
-ui.key("Ctrl+M")
-ui.click("panel", "Curves")
-local function curves()
-  local count = 0
-  for _, line in ipairs(ui.texts("curves.curve")) do count = count + (line:find("^score") and 1 or 0) end
-  return count
-end
+to_curves()
+local function curves() return count("curves.curve", "^score") end
 for _ = 1, 600 do
   if curves() == 2 then break end
   ui.frames(1)
@@ -57,9 +66,7 @@ assert(curves() == 2, curves() .. " curves")
 ui.picture(arg[1] .. "/sweep_followed.png")
 
 -- A click on an axis clears its brush, without choosing a run.
-ui.click("panel", "Runs")
-ui.key("Ctrl+M")
-ui.frames(3)
+to_runs()
 ui.click("runs.parallel.axis", "optimizer")
 ui.wait("runs.count", "6 of ")
 ui.click("runs.parallel.track", "lr")
@@ -71,16 +78,12 @@ for _, line in ipairs(ui.texts("runs.parallel.line")) do assert(not line:find("c
 ui.drag("runs.parallel.axis", "score", 0, height * 0.4)
 ui.frames(3)
 ui.expect("runs.parallel.brush", "score")
-ui.key("Ctrl+M")
-ui.click("panel", "Curves")
+to_curves()
 ui.wait("curves.curve", "score")
-ui.click("panel", "Runs")
-ui.key("Ctrl+M")
-ui.frames(3)
+to_runs()
 ui.click("runs.parallel.axis", "score")
 ui.wait("runs.count", "12 of ")
-ui.key("Ctrl+M")
-ui.click("panel", "Curves")
+to_curves()
 ui.frames(3)
 ui.absent("curves.curve")
 ui.quit()

@@ -11,8 +11,7 @@ for _ = 1, 90 do
   assert(ui.texts("tape.summary")[1]:match("^%d+") == nodes, "the tape is now " .. ui.texts("tape.summary")[1])
   ui.frames(1)
 end
-real.key("F6")
-ui.wait("state", "paused")
+real.pause()
 assert(ui.texts("tape.pass")[1]:find("outer_script.lua:13", 1, true))
 real.look("mean")
 ui.picture(arg[1] .. "/outer.png")

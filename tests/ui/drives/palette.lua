@@ -35,8 +35,7 @@ end
 
 ui.wait("curves.curve", "loss")
 real.begin()
-real.key("F6")
-ui.wait("state", "paused")
+real.pause()
 ui.wait("tape.node", "linear [64, 256]")
 
 -- A node by its operation, then what its menu offers.

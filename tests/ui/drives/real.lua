@@ -32,6 +32,11 @@ function real.click(name, text)
   ui.seconds(0.3)
 end
 
+function real.pause()
+  real.key("F6")
+  ui.wait("state", "paused")
+end
+
 function real.type(text) real.xdotool(("type --delay 1 '%s'"):format(text)) end
 
 -- The number of the step that an item names.

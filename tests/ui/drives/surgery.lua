@@ -22,8 +22,7 @@ end
 
 ui.wait("curves.curve", "loss")
 real.begin()
-real.key("F6")
-ui.wait("state", "paused")
+real.pause()
 ui.wait("tape.node", "linear [64, 256]")
 
 -- A parameter of the tape: the line is shown before it runs, and the console echoes it. Ctrl+Z in the field is the field's.

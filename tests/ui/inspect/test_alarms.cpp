@@ -230,6 +230,31 @@ TEST_CASE("of a long run the first samples stay, and others at growing distances
   CHECK(model.steps().size() == 1);
 }
 
+TEST_CASE("the statistics of a model of many parameters stay within their memory") {
+  std::vector<ParameterStatistics> many(400, parameter("a", 1));
+  for (size_t i = 0; i < many.size(); ++i) {
+    many[i].name = "p" + std::to_string(i);
+    many[i].edges.assign(65, 0.5);
+    many[i].counts.assign(64, 1);
+  }
+  GradientModel model;
+  const auto bytes_of = [](const auto& steps) {
+    size_t bytes = 0;
+    for (const StepStatisticsPtr& step : steps) bytes += step->bytes();
+    return bytes;
+  };
+  size_t once = 0;
+  for (int64_t i = 1; i <= 400; ++i) {
+    model.add(std::make_shared<StepStatistics>(step(i, many)));
+    if (i == 200) once = bytes_of(model.steps()) + bytes_of(model.earlier());
+  }
+  CHECK(model.steps().back()->bytes() > 400 * 1000);
+  CHECK(bytes_of(model.steps()) <= StepStatistics::kMostBytes);
+  CHECK(model.steps().size() >= 32);
+  CHECK(model.earlier().front()->step == 1);
+  CHECK(bytes_of(model.steps()) + bytes_of(model.earlier()) <= once * 5 / 4);
+}
+
 TEST_CASE("alarms of one cause are one group, those that are over another") {
   Alarms alarms;
   for (int i = 1; i <= 3; ++i)

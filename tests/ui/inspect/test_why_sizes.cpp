@@ -39,10 +39,7 @@ TEST_CASE("NaN and Inf: the op that made it, with the figures of its operands") 
     const uint64_t b = made.call("neg", {y}, {"input"}, one.second, broken(64, 0), {}, 7);
     const uint64_t makes = made.call(one.op, {a, b}, {"input", "other"}, one.result, broken(64, 0), {}, 8);
     const uint64_t loss = made.call("sum", {makes}, {"input"}, broken(1, 0), single(1), {}, 9, {});
-    const TapeSnapshot tape = made.snapshot();
-    WhyFacts facts;
-    facts.tape = &tape;
-    const WhyTrail trail = why(facts, {.node = loss});
+    const WhyTrail trail = made.why_node(loss);
     expect_in_order(trail, {"makes the first", one.words, "Its operand 'input'"});
     CHECK(link_with(trail, "makes the first").node == makes);
   }
@@ -54,10 +51,7 @@ TEST_CASE("a gradient that only backward makes NaN names the derivative") {
   const uint64_t squares = made.call("square", {x}, {"input"}, between(0, 4, 2), broken(0, 2), {}, 7);
   const uint64_t root = made.call("sqrt", {squares}, {"input"}, between(0, 2, 2), kHealthy, {}, 8);
   made.call("sum", {root}, {"input"}, single(2), single(1), {}, 9, {});
-  const TapeSnapshot tape = made.snapshot();
-  WhyFacts facts;
-  facts.tape = &tape;
-  const WhyTrail trail = why(facts, {.node = x});
+  const WhyTrail trail = made.why_node(x);
   expect_in_order(trail, {"The gradient of x is Inf", "sqrt at train.lua:8 gets a finite gradient",
                           "derivative at 0 is infinite", "with 2 zeros"});
   CHECK(link_with(trail, "gets a finite gradient").node == root);
@@ -107,10 +101,7 @@ TEST_CASE("vanishing and exploding: the ops that change the gradient most") {
   const TapeSnapshot tape = made.snapshot();
   WhyFacts facts;
   facts.tape = &tape;
-  Alarm alarm{};
-  alarm.kind = AlarmKind::vanishing;
-  alarm.subject = "w";
-  alarm.node = w;
+  Alarm alarm = alarm_about(AlarmKind::vanishing, "w", w);
   const WhyTrail small = why(facts, {.alarm = alarm});
   expect_in_order(small,
                   {"The gradient of w is small", "6 ops sigmoid", "factor of 1e+06", "mul at train.lua:30"});
@@ -172,9 +163,7 @@ TEST_CASE("steps that are too large name the optimizer's line and the factor to 
   WhyFacts facts;
   facts.steps = {sampled(1, {measured("w", 1, kHealthy, kHealthy, 0.01)}),
                  sampled(2, {measured("w", 1, kHealthy, kHealthy, 8)})};
-  Alarm alarm{};
-  alarm.kind = AlarmKind::large_steps;
-  alarm.subject = "w";
+  const Alarm alarm = alarm_about(AlarmKind::large_steps, "w");
   expect_in_order(
       why(facts, {.alarm = alarm}),
       {"moved w by 1 of its size", "update of step 2 at model.lua:14", "times its gradient", "since step 2"});

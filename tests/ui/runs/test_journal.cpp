@@ -153,6 +153,19 @@ TEST_CASE("wake is called once per batch of events") {
   CHECK(wakes == 2);
 }
 
+TEST_CASE("the message of an error is the first line of the latest one at its place") {
+  Journal journal;
+  const SourcePlace net{"net.lua", 7}, train{"train.lua", 7};
+  CHECK(journal.error_message(net) == "");
+  journal.write(ConsoleLine::Kind::error, "net.lua:7: shapes differ\ntraceback\n", net);
+  journal.write(ConsoleLine::Kind::error, "net.lua:7: no such field\ntraceback\n", net);
+  journal.write(ConsoleLine::Kind::error, "train.lua:7: stopped\ntraceback\n", train);
+  journal.write(ConsoleLine::Kind::output, "net.lua:7: printed\n", net);
+  CHECK(journal.error_message(net) == "net.lua:7: no such field");
+  CHECK(journal.error_message(train) == "train.lua:7: stopped");
+  CHECK(journal.error_message({"train.lua", 8}) == "");
+}
+
 TEST_CASE("metrics of one kind share a chart") {
   for (const char* name : {"loss", "val_loss", "train/loss", "loss_test", "eval.loss"})
     CHECK(chart_place(std::string_view(name)).chart == "loss");

@@ -44,13 +44,13 @@ class Frames {
     return result;
   }
   CodeEditor::Result press(CodeEditor& view, TextBuffer& buffer, int key, bool ctrl = false,
-                           bool shift = false) {
+                           bool shift = false, const CodeEditor::Look& look = {}) {
     play_modifiers(ctrl, shift, false, true);
     play_key(key, true);
-    const CodeEditor::Result result = draw(view, buffer);
+    const CodeEditor::Result result = draw(view, buffer, look);
     play_key(key, false);
     play_modifiers(ctrl, shift, false, false);
-    draw(view, buffer);
+    draw(view, buffer, look);
     return result;
   }
 };
@@ -84,6 +84,42 @@ TEST_CASE("keys edit the text only while the editor has the focus") {
   CHECK(buffer.line(0) == "-- local x = 1");
   frames.press(view, buffer, GLFW_KEY_Z, true);
   CHECK(buffer.line(0) == "local x = 1");
+}
+
+TEST_CASE("no key changes a text that is only read, and the editor hears of each that would have") {
+  Frames frames;
+  CodeEditor view;
+  TextBuffer buffer("local x = 1\nreturn x\n");
+  buffer.set_caret({1, 0});
+  buffer.type("-- ");  // so that there is something to undo
+  const std::string content = buffer.content();
+  const uint64_t state = buffer.state();
+  CodeEditor::Look look;
+  look.read_only = true;
+  view.take_focus();
+  frames.draw(view, buffer, look);
+  frames.draw(view, buffer, look);
+  REQUIRE(view.focused());
+  ImGui::GetIO().AddInputCharactersUTF8("no");
+  CodeEditor::Result did = frames.draw(view, buffer, look);
+  CHECK(did.refused);
+  CHECK_FALSE(did.edited);
+  for (const int key : {GLFW_KEY_ENTER, GLFW_KEY_TAB, GLFW_KEY_BACKSPACE, GLFW_KEY_DELETE}) {
+    CAPTURE(key);
+    did = frames.press(view, buffer, key, false, false, look);
+    CHECK(did.refused);
+    CHECK_FALSE(did.edited);
+  }
+  for (const int key : {GLFW_KEY_Z, GLFW_KEY_X, GLFW_KEY_V, GLFW_KEY_D, GLFW_KEY_SLASH}) {
+    CAPTURE(key);
+    CHECK(frames.press(view, buffer, key, true, false, look).refused);
+  }
+  CHECK(buffer.content() == content);
+  CHECK(buffer.state() == state);
+  // The caret moves and selects as in any text.
+  CHECK_FALSE(frames.press(view, buffer, GLFW_KEY_HOME, true, false, look).refused);
+  frames.press(view, buffer, GLFW_KEY_RIGHT, true, true, look);
+  CHECK(buffer.text(buffer.selection()) == "local ");
 }
 
 TEST_CASE(

@@ -9,11 +9,6 @@
 namespace lunagrad {
 namespace {
 
-std::string place_text(const SourcePlace& place) {
-  if (place.line <= 0) return "";
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
-}
-
 // "tapes of 40 steps", "12 tensors"
 std::string what_text(const Leak& leak) {
   if (leak.what == Leak::What::tapes) return "tapes of " + counted(leak.count, "step");
@@ -43,8 +38,7 @@ void OwnersView::draw_tools(Workbench& bench) {
   bench.description().add_last("profiler.watch_owners", owners.watching() ? "on" : "off");
   explain(
       "Walks at the ends of steps: of the first twelve, for a second at most, then of as many as take a "
-      "fifth "
-      "of the time. Tells leaks from buffers, and since when an owner grows.");
+      "fifth of the time. Tells leaks from buffers, and since when an owner grows.");
   std::string words;
   if (const auto report = owners.report()) {
     words = "after step " + std::to_string(report->step) + ", a walk of " +
@@ -100,10 +94,10 @@ void OwnersView::draw_row(Workbench& bench, const Leak& leak, bool leaks) {
       leak.growing_since > 0 ? " grows since " + std::to_string(leak.growing_since) : "";
   bench.description().add_last("profiler.owner",
                                std::string(role) + " " + leak.owner + " " + what_text(leak) + " since " +
-                                   std::to_string(leak.since) + grows + " " + place_text(place));
+                                   std::to_string(leak.since) + grows + " " + file_and_line(place));
   std::string help = leak.path;
-  if (leak.place.line > 0) help += "\nDeclared at " + place_text(leak.place) + ".";
-  if (leak.made.line > 0) help += "\nThe latest was made at " + place_text(leak.made) + ".";
+  if (leak.place.line > 0) help += "\nDeclared at " + file_and_line(leak.place) + ".";
+  if (leak.made.line > 0) help += "\nThe latest was made at " + file_and_line(leak.made) + ".";
   if (leak.nodes > 0) help += "\n" + counted(leak.nodes, "node") + " of the tape.";
   if (!leak.advice.empty()) help += "\nInstead: " + leak.advice + ".";
   if (place.line > 0) help += "\nClick to go to the line.";

@@ -43,7 +43,7 @@ void draw_box_tip(Workbench& bench, const TapePicture& picture, size_t box, cons
                                                 : "The run ended with an error here.");
     if (node.place.line > 0) {
       ImGui::Text("%s%s:%d", differentiates(node).c_str(), node.place.file.c_str(), node.place.line);
-      const std::string& line = bench.texts().source_line(node.place);
+      const std::string line = bench.step_texts().line_of_tape(node.place);
       if (!line.empty()) {
         ImGui::PushFont(fonts().mono);
         text_in(theme().accent, "%s", line.c_str());

@@ -10,9 +10,8 @@ namespace lunagrad {
 namespace {
 
 std::string pass_text(const PassInfo& pass) {
-  const std::string file = pass.place.file.substr(pass.place.file.find_last_of('/') + 1);
-  return (pass.inner ? "inner " : "") + public_op_name(pass.op) + ", " + file + ":" +
-         std::to_string(pass.place.line);
+  const std::string place = file_and_line(pass.place);
+  return (pass.inner ? "inner " : "") + public_op_name(pass.op) + (place.empty() ? "" : ", " + place);
 }
 
 using Mode = CollapseState::Mode;

@@ -90,10 +90,10 @@ std::vector<const RunSummary*> other_runs(Workbench& bench) {
   std::vector<const RunSummary*> others;
   for (const RunSummary& run : bench.runs().runs())
     if (run.problem.empty() && run.steps > 0 && run.folder != own) others.push_back(&run);
-  std::stable_sort(others.begin(), others.end(), [&](const RunSummary* a, const RunSummary* b) {
-    const bool same_a = name_of(a->script) == script, same_b = name_of(b->script) == script;
-    return same_a != same_b ? same_a : a->started > b->started;
-  });
+  std::stable_sort(others.begin(), others.end(),
+                   [](const RunSummary* a, const RunSummary* b) { return a->started > b->started; });
+  std::stable_partition(others.begin(), others.end(),
+                        [&](const RunSummary* run) { return name_of(run->script) == script; });
   return others;
 }
 

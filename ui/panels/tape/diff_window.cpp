@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <initializer_list>
 #include <string_view>
 
 #include "runtime/core/figures.h"
@@ -31,12 +30,6 @@ ImU32 color_of(const TapeFinding& finding) {
   }
 }
 
-float widest(std::initializer_list<const char*> words) {
-  float width = 0;
-  for (const char* const word : words) width = std::max(width, ImGui::CalcTextSize(word).x);
-  return width;
-}
-
 // The text, or as much of its end as fits, behind "…": the end of a name says most.
 std::string fitting_end(std::string_view text, const Fonts::Label& label, float width) {
   if (label.width(text) <= width) return std::string(text);
@@ -54,7 +47,7 @@ void go_to_finding(Workbench& bench, const TapeDiff& diff, const TapeFinding& fi
   if (const int node = id < 0 ? -1 : bench.tape().find_node(uint64_t(id)); node >= 0)
     bench.tape_actions().select(node);
   else if (const SourcePlace place = place_of(diff, finding); place.line > 0)
-    bench.texts().go_to(place);
+    bench.texts().go_to(place, bench.tape_comparing().other_step());
 }
 
 void draw_findings(Workbench& bench, const TapeDiff& diff) {

@@ -34,7 +34,7 @@ void propose_probe(Workbench& bench, Probe probe) {
 
 void propose_probe_at_caret(Workbench& bench) {
   const Document* const text = bench.texts().documents().active();
-  if (!text) return;
+  if (!text || bench.step_texts().refuses_change(*text)) return;
   Probe probe;
   probe.place.line = int(text->buffer.caret().line) + 1;
   if (!text->path.empty() && !same_file(text->path, bench.script())) probe.place.file = text->path;
