@@ -257,8 +257,6 @@ room(ui/compare "Comparisons of steps, runs and tapes."
      ui/widgets ui/window)
 room(ui/workbench "The state that panels read."
      script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
-room(ui "The header of the panels for a host."
-     runtime/core script ui/window ui/workbench)
 room(ui/panels/runs "Parts of the runs panel."
      script/report script/run ui/runs ui/widgets ui/window ui/workbench)
 room(ui/panels/editor "Parts of the editor panel."
@@ -275,5 +273,7 @@ room(ui/panels "One file per panel."
      runtime/core runtime/io script/lua script/meta script/parts script/run ui/base ui/curves ui/editor ui/inspect
      ui/panels/editor ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape ui/text ui/time ui/widgets ui/window
      ui/workbench)
+room(ui "The header of the panels for a host."
+     runtime/core script ui/panels ui/window ui/workbench)
 room(ui/app "The program: windows, arguments, frames."
      runtime/core runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window ui/workbench)

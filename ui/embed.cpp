@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 
 #include "runtime/core/error.h"
+#include "ui/panels/why_strip.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -43,6 +44,10 @@ struct PanelHost::Parts {
   void begin() { bench.begin_host_run(); }
   Workbench bench;
   std::vector<std::unique_ptr<Panel>> panels = make_panels();
+  // The answer to "Why?" is in the panel that asked, since a host has no place of its own for it.
+  WhyStrip why;
+  uint64_t answer = 0;  // its number
+  const Panel* asked = nullptr;
 };
 
 PanelHost::PanelHost(Options options) {
@@ -85,10 +90,15 @@ void PanelHost::draw(const std::string& title) {
     bool focused = ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows);
     panel->draw_tools(parts_->bench);
     ImGui::EndChild();
+    if (parts_->asked == panel.get()) parts_->why.draw(parts_->bench, ImGui::GetContentRegionAvail().x);
     ImGui::BeginChild("content", {0, 0}, false, kStill);
     focused |= ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows);
     panel->draw(parts_->bench);
     ImGui::EndChild();
+    if (const uint64_t answer = parts_->bench.why().number(); answer != parts_->answer) {
+      parts_->answer = answer;
+      parts_->asked = panel.get();
+    }
     if (focused) take_keys(parts_->bench.commands(), panel->title());
     ImGui::PopID();
     return;

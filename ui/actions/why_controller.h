@@ -42,10 +42,6 @@ class WhyController {
   // tape does not have it.
   int node_of(size_t link) const;
   uint64_t number() const { return number_; }  // a number that differs for each answer
-  // Whether the window has a place for answers. A host that shows single panels has none, and panels then
-  // have no buttons that ask.
-  bool answers() const { return answers_; }
-  void set_answers(bool on) { answers_ = on; }
 
  private:
   void answer(const WhyQuestion&);
@@ -57,7 +53,6 @@ class WhyController {
   uint64_t structure_ = 0;  // of the tape that was asked about
   std::vector<int> nodes_;  // for each link the index of its node on that tape; -1: none
   uint64_t number_ = 0;
-  bool answers_ = false;
 };
 
 }  // namespace lunagrad

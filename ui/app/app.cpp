@@ -22,6 +22,7 @@
 #include "ui/base/redraw.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 
@@ -93,7 +94,6 @@ App::App(Start start)
       });
   Window::on_lost_display([this] { end_without_display("the display is gone"); });
   if (!start.note.empty()) bench_.shell().notice(start.note);
-  bench_.why().set_answers(true);
   add_window_commands(bench_,
                       {palette_, key_sheet_, regions_, panels_, [this] { toolbar_.open_run_settings(); },
                        [this] { window_.set_wants_to_close(true); }});
@@ -345,6 +345,10 @@ void App::draw_frame() {
   });
   handle_keys();
   draw_content();
+  if (const ShownTip* const tip = shown_tip()) {
+    bench_.description().add("tip", tip->text, tip->area.min, tip->area.max);
+    bench_.description().add("tip.subject", tip->text, tip->subject.min, tip->subject.max);
+  }
   popup_open_ = popup_is_open();
   // While more input waits, a frame is built but not drawn, for at most this long.
   constexpr std::chrono::milliseconds kLongest{50};

@@ -6,6 +6,7 @@
 
 #include "runtime/core/figures.h"
 #include "ui/base/counted.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 namespace {
@@ -71,6 +72,7 @@ std::optional<float> draw_distributions(const char* id, size_t count,
   const float zero_low = lower - height * float(above), zero_high = zero_low - height;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   char tip[160] = "";
+  ScreenArea tipped{};
   for (const Column& column : columns) {
     const Distribution d = at(column.source);
     const int64_t most = d.counts->empty() ? 0 : *std::max_element(d.counts->begin(), d.counts->end());
@@ -78,7 +80,10 @@ std::optional<float> draw_distributions(const char* id, size_t count,
       if (n > 0)
         list->AddRectFilled({column.low, y0}, {column.high, std::max(y1, y0 + 1)},
                             mix(colors.low, colors.high, std::sqrt(float(n) / float(most))));
-      return n > 0 && mouse.x >= column.low && mouse.x < column.high && mouse.y >= y0 && mouse.y < y1;
+      const ScreenArea area{{column.low, y0}, {column.high, y1}};
+      const bool under = n > 0 && area.contains(mouse);
+      if (under) tipped = area;
+      return under;
     };
     const auto step = static_cast<long long>(d.step);
     for (size_t i = 0; i < d.counts->size(); ++i) {
@@ -132,7 +137,7 @@ std::optional<float> draw_distributions(const char* id, size_t count,
       list->AddLine({*cursor_at, upper}, {*cursor_at, lower}, cursor->color, 2);
     }
   }
-  if (ImGui::IsItemHovered() && *tip) ImGui::SetTooltip("%s", tip);
+  if (ImGui::IsItemHovered() && *tip) show_tip(tip, {.area = tipped, .aside = true});
   return cursor_at;
 }
 

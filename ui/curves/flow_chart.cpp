@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ui/window/tooltip.h"
+
 namespace lunagrad {
 
 int draw_flow_chart(const char* id, const std::vector<FlowStage>& stages, int selected, ImVec2 size,
@@ -73,8 +75,11 @@ int draw_flow_chart(const char* id, const std::vector<FlowStage>& stages, int se
   }
   if (under >= 0) {
     const FlowStage& stage = stages[size_t(under)];
-    ImGui::SetTooltip("%s\nmean |gradient| %.3g, largest %.3g%s", stage.name.c_str(), stage.mean, stage.max,
-                      stage.alarm ? "\nholds NaN or Inf" : "");
+    char figures[80];
+    std::snprintf(figures, sizeof figures, "\nmean |gradient| %.3g, largest %.3g", stage.mean, stage.max);
+    const float x = left + step * float(under);
+    show_tip(stage.name + figures + (stage.alarm ? "\nholds NaN or Inf" : ""),
+             {.area = {{x, upper}, {x + step, lower}}, .aside = true});
   }
   return pressed ? under : -1;
 }

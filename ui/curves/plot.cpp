@@ -11,6 +11,7 @@
 #include "ui/curves/plot_frame.h"
 #include "ui/curves/plot_legend.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 namespace {
@@ -19,13 +20,18 @@ void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, Im
                 int dash, double most_apart) {
   static std::vector<ImVec2> drawn;  // of the present stretch
   const float r = width + 0.5f;
+  // Samples have dots, which tell where something was measured, as long as the dots do not touch.
+  const size_t samples = most_apart > 0 ? curve.lower_bound(frame.x1) - curve.lower_bound(frame.x0) + 1 : 0;
+  const float dot = samples > 0 ? dot_radius(samples, frame.width(), em(0.2f)) : 0;
   trace(
       curve, frame,
       [&](const std::vector<ImVec2>& points) {
+        if (dot > 0)
+          for (const ImVec2& point : points) list->AddCircleFilled(point, dot, color, 12);
         // A curve with gaps may have a point alone in every other column: squares have the fewest corners.
-        if (points.size() == 1 && most_apart > 0)
+        if (points.size() == 1 && most_apart > 0 && dot == 0)
           list->AddRectFilled({points[0].x - r, points[0].y - r}, {points[0].x + r, points[0].y + r}, color);
-        else if (points.size() == 1)
+        else if (points.size() == 1 && dot == 0)
           list->AddCircleFilled(points[0], width + 1, color, 8);
         flatten_tips(points, drawn);
         draw_dashed(list, drawn, color, width, dash);
@@ -207,10 +213,12 @@ std::string values_of(const Curve& curve, size_t i) {
   return text;
 }
 
-void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, double at,
+void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, const PlotFrame& frame, double at,
                  const PlotColors& colors) {
   constexpr size_t kMost = 16;
-  ImGui::BeginTooltip();
+  // The column of the crosshair, with the rings of its points.
+  const float x = std::clamp(frame.px(at), frame.min.x, frame.max.x), reach = em(0.5f);
+  begin_tip({.area = {{x - reach, frame.min.y}, {x + reach, frame.max.y}}, .aside = true});
   double x_before = NAN;
   size_t shown = 0, more = 0;
   for (const PlotLine& line : lines) {
@@ -241,7 +249,7 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
     }
   }
   if (more) text_in(colors.muted, "and %zu more, see the legend", more);
-  ImGui::EndTooltip();
+  end_tip();
 }
 
 float sign_height() { return em(0.95f); }
@@ -287,12 +295,12 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
     shown.marks.push_back({text + ": " + all, corner, far});
     if (ImGui::IsMouseHoveringRect(corner, far) &&
         ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
-      ImGui::BeginTooltip();
+      begin_tip({.area = {corner, far}, .key = i + 1}, shown.marks.back().text);
       ImGui::PushTextWrapPos(em(30));
       for (size_t k = i; k < std::min(end, i + 12); ++k) ImGui::TextUnformatted(visible[k]->text.c_str());
       if (end - i > 12) text_in(colors.muted, "and %zu more; zoom in to tell them apart", end - i - 12);
       ImGui::PopTextWrapPos();
-      ImGui::EndTooltip();
+      end_tip();
     }
     i = end;
   }
@@ -523,7 +531,7 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const bool on_mark = std::any_of(shown.marks.begin(), shown.marks.end(), [](const auto& mark) {
     return ImGui::IsMouseHoveringRect(mark.min, mark.max);
   });
-  if (hovered && !active && !on_mark && !visible.empty()) show_values(visible, axis, mouse_x, colors);
+  if (hovered && !active && !on_mark && !visible.empty()) show_values(visible, axis, frame, mouse_x, colors);
 
   list->AddText(fonts().bold, text_height, {corner.x, corner.y}, colors.text, title);
   if (!note.empty())

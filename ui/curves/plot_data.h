@@ -15,6 +15,9 @@ namespace lunagrad {
 
 // The strength of a raw curve under its smoothed one: a peak of a single step exists only in the raw curve.
 inline constexpr float kRawStrength = 0.6f;
+// `most_apart` of curves of sampled steps: intervals of one rate of measuring meet, also if they vary a
+// little.
+inline constexpr double kSampleReach = 2;
 
 struct PlotLine {
   std::string name;
@@ -23,7 +26,8 @@ struct PlotLine {
   const Curve *band_low = nullptr, *band_high = nullptr;  // null: no band
   ImU32 color = 0;
   int dash = 0;  // 0 solid, 1 dashed, 2 dotted, 3 long and short: distinguishes lines in addition to colour
-  // Points that are farther apart in x are not joined: nothing is known between them. 0: all are joined.
+  // For a curve of samples: points that are more than this many times farther apart in x than the samples
+  // around them are not joined, since nothing is known between them. 0: all points are joined.
   double most_apart = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "ui/curves/plot_frame.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lunagrad {
@@ -58,7 +59,7 @@ void trace(const Curve& curve, const PlotFrame& frame,
   const auto leave_gap = [&](size_t i) {
     if (most_apart <= 0 || i == 0 || points.empty()) return;
     const double from = curve.x(i - 1), to = curve.first_x(i);
-    if (to - from > most_apart && frame.px(to) - frame.px(from) > 2) flush();
+    if (frame.px(to) - frame.px(from) > 2 && to - from > most_apart * usual_distance(curve, i)) flush();
   };
   const auto column = [&](float px, const CurveRange& range) {
     const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
@@ -96,6 +97,23 @@ void trace(const Curve& curve, const PlotFrame& frame,
     }
   }
   flush();
+}
+
+double usual_distance(const Curve& curve, size_t i) {
+  constexpr size_t kReach = 3;
+  std::array<double, 2 * kReach> around;
+  size_t count = 0;
+  for (size_t k = std::max<size_t>(i, kReach + 1) - kReach; k <= i + kReach && k < curve.size(); ++k)
+    if (k != i) around[count++] = curve.first_x(k) - curve.x(k - 1);
+  if (count == 0) return 0;
+  const auto middle = around.begin() + (count - 1) / 2;
+  std::nth_element(around.begin(), middle, around.begin() + count);
+  return *middle;
+}
+
+float dot_radius(size_t samples, float width, float largest) {
+  const float each = width / float(std::max<size_t>(samples, 1));
+  return each >= 4 * largest ? largest : 0;
 }
 
 std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame& frame) {

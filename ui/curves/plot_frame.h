@@ -34,10 +34,15 @@ class PlotFrame {
 };
 
 // Calls `stretch` for each part of the curve without a gap. Values that cannot be shown (NaN, infinity, not
-// positive on a logarithmic axis) make a gap, and points that are more than `most_apart` and more than two
-// pixels apart in x; 0: only the former.
+// positive on a logarithmic axis) make a gap. So do neighbours whose distance in x is more than two pixels
+// and more than `most_apart` times usual_distance(); 0: only the former.
 void trace(const Curve&, const PlotFrame&, const std::function<void(const std::vector<ImVec2>&)>& stretch,
            double most_apart = 0);
+// The distance of samples around entry i and the entry before it: the lower median of up to three distances
+// on each side. 0 if the curve has no others.
+double usual_distance(const Curve&, size_t i);
+// The radius of a dot for each of so many samples in a chart of this width; 0 if they would touch.
+float dot_radius(size_t samples, float width, float largest);
 // The area between two curves with the same x, by pixel column: x, upper and lower edge.
 struct BandColumn {
   float x, top, bottom;

@@ -8,6 +8,7 @@
 #include "ui/curves/dashes.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 namespace {
@@ -31,7 +32,9 @@ std::string alarm_of(const PlotLine& line, const PlotState& state) {
 void explain_line(const PlotLine& line, bool hidden) {
   if (!ImGui::IsItemHovered()) return;
   const Curve& curve = *line.raw;
-  ImGui::BeginTooltip();
+  TipSubject subject = last_item_subject();
+  subject.key = ImGui::GetID(line.name.c_str());
+  begin_tip(subject, line.name);
   text_in(line.color, "%s", line.name.c_str());
   ImGui::Text("%s, last %s at %s", counted(int64_t(curve.points()), "point").c_str(),
               number_figure(curve.y(curve.size() - 1), 9).c_str(),
@@ -46,7 +49,7 @@ void explain_line(const PlotLine& line, bool hidden) {
     text_in(theme().muted, "Points before %s are merged in this window, each %zu into one.",
             number_figure(curve.x(curve.merged() - 1), 9).c_str(), curve.bucket(0).points);
   text_in(theme().muted, hidden ? "A click shows this curve again." : "A click hides this curve.");
-  ImGui::EndTooltip();
+  end_tip();
 }
 
 void toggle(PlotState& state, const std::string& name) {

@@ -7,6 +7,7 @@
 #include "ui/editor/definition.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 namespace {
@@ -47,7 +48,7 @@ bool NameHelp::take_keys(const CodeEditor& view) {
 
 void NameHelp::draw(SessionConsole& session, TextBuffer& buffer, CodeEditor& view,
                     const CodeEditor::Result& did, Description& description) {
-  if (!did.path_hovered.empty() && !over_) explain(buffer, did.path_hovered, description);
+  if (!did.path_hovered.empty() && !over_) explain(buffer, did, description);
   const bool closed = completion_.open() && taken_ == kClosed;
   if (closed) unwanted_ = name_start(buffer);
   // A list that was closed with Escape stays closed for the rest of this name.
@@ -85,20 +86,17 @@ void NameHelp::draw(SessionConsole& session, TextBuffer& buffer, CodeEditor& vie
   if (taken != -1) completion_.close();
 }
 
-void NameHelp::explain(const TextBuffer& buffer, const std::string& path, Description& description) {
+void NameHelp::explain(const TextBuffer& buffer, const CodeEditor::Result& did, Description& description) {
+  const std::string& path = did.path_hovered;
   if (path != explained_) {
     explained_ = path;
     explanation_ = explain_path(resolved_path(buffer, path));
     while (explanation_.ends_with('\n')) explanation_.pop_back();
   }
   if (explanation_.empty()) return;
-  ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(em(30));
-  ImGui::TextUnformatted(explanation_.c_str());
-  ImGui::PopTextWrapPos();
-  const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  ImGui::EndTooltip();
-  description.add("editor.help", explanation_, min, {min.x + size.x, min.y + size.y});
+  show_tip(explanation_, {.area = did.hovered}, em(30));
+  if (const ShownTip* const tip = shown_tip())
+    description.add("editor.help", explanation_, tip->area.min, tip->area.max);
 }
 
 }  // namespace lunagrad

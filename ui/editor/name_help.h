@@ -25,7 +25,7 @@ class NameHelp {
   void close() { completion_.close(); }
 
  private:
-  void explain(const TextBuffer&, const std::string& path, Description&);
+  void explain(const TextBuffer&, const CodeEditor::Result&, Description&);
 
   Completion completion_;
   ChoicePopup popup_;

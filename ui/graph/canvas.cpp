@@ -523,7 +523,9 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
     if (!meets(low, high, min, max)) return;
     visible.push_back(box);
     if (on_box) on_box(int(box), low, high);
-    if (under_mouse(low, high)) box_there = int(box);
+    if (!under_mouse(low, high)) return;
+    box_there = int(box);
+    hovered_area_ = ScreenArea{low, high}.within({min, max});
   };
   if (view.far)
     view.far->box_grid.each(view.area, [&](uint32_t i) { look_at(view.far->boxes[i]); });
@@ -535,7 +537,9 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
     const ImVec2 high{edge.x, std::min(edge.y, low.y + kFrameTitle * zoom_)};
     if (!meets(low, high, min, max)) continue;
     if (on_frame) on_frame(int(f), low, {std::min(high.x, low.x + (22 + frame.title_width) * zoom_), high.y});
-    if (under_mouse(low, high)) frame_there = int(f);
+    if (!under_mouse(low, high)) continue;
+    frame_there = int(f);
+    if (box_there < 0) hovered_area_ = ScreenArea{low, high}.within({min, max});
   }
   hovered_ = box_there;
   hovered_frame_ = box_there < 0 ? frame_there : -1;

@@ -14,6 +14,7 @@
 
 #include "ui/graph/grid.h"
 #include "ui/graph/layout.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 
@@ -153,6 +154,8 @@ class GraphCanvas {
     return corner_min_;
   }  // the sentence of the corner; equal to corner_max() without one
   ImVec2 corner_max() const { return corner_max_; }
+  // Of the box, or of the title, under the mouse, as far as it is visible.
+  const ScreenArea& hovered_area() const { return hovered_area_; }
   float zoom() const { return zoom_; }
   ImVec2 map_min() const { return map_min_; }  // corner of the map; equal to map_max() when there is no map
   ImVec2 map_max() const { return map_max_; }
@@ -204,6 +207,7 @@ class GraphCanvas {
   int hovered_ = -1, hovered_frame_ = -1;
   float least_text_ = 0;
   ImVec2 corner_min_{0, 0}, corner_max_{0, 0};
+  ScreenArea hovered_area_{};
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
   std::vector<uint32_t> touching_;               // lines of the selected box

@@ -9,6 +9,7 @@
 #include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 #include "ui/workbench/panel.h"
 
 namespace lunagrad {
@@ -181,7 +182,7 @@ class DataPanel final : public Panel {
           bench.description().add("data.picture", std::to_string(i + 1) + (labels ? ": " + label : ""), from,
                                   to);
           if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-            show_tip(view, i, label, from, scale);
+            show_tip_of(view, i, label, {from, to}, scale);
         }
         ImGui::Dummy({1, cell.y - ImGui::GetStyle().ItemSpacing.y});
       }
@@ -191,13 +192,14 @@ class DataPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  void show_tip(const ColumnView& view, int sample, const std::string& label, ImVec2 corner,
-                float scale) const {
+  void show_tip_of(const ColumnView& view, int sample, const std::string& label, const ScreenArea& picture,
+                   float scale) const {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const int x = std::clamp(int((mouse.x - corner.x) / scale), 0, sheet_.tile_width - 1);
-    const int y = std::clamp(int((mouse.y - corner.y) / scale), 0, sheet_.tile_height - 1);
-    ImGui::BeginTooltip();
-    ImGui::Text("sample %d%s", sample + 1, label.empty() ? "" : (": " + label).c_str());
+    const int x = std::clamp(int((mouse.x - picture.min.x) / scale), 0, sheet_.tile_width - 1);
+    const int y = std::clamp(int((mouse.y - picture.min.y) / scale), 0, sheet_.tile_height - 1);
+    const std::string head = "sample " + std::to_string(sample + 1) + (label.empty() ? "" : ": " + label);
+    begin_tip({.area = picture, .key = uint64_t(sample)}, head);
+    ImGui::TextUnformatted(head.c_str());
     std::string values;
     const int64_t area = int64_t(sheet_.tile_width) * sheet_.tile_height;
     const int64_t channels = view.statistics.count / (view.shape[0] * area);
@@ -211,7 +213,7 @@ class DataPanel final : public Panel {
     text_in(theme().muted, "row %d, column %d: %s", y + 1, x + 1, values.c_str());
     text_in(theme().faint, "black %s, white %s", number_figure(sheet_.low).c_str(),
             number_figure(sheet_.high).c_str());
-    ImGui::EndTooltip();
+    end_tip();
   }
 
   void draw_text(Workbench& bench, const ColumnView& view) {

@@ -23,6 +23,7 @@
 #include "ui/widgets/path_bar.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 #include "ui/workbench/panel.h"
 
 namespace lunagrad {
@@ -94,8 +95,8 @@ class EditorPanel final : public Panel {
     explain("Open, save, close, hot reload.");
     draw_file_menu(bench);
     ImGui::SameLine();
-    if (ImGui::Button("Gutter")) ImGui::OpenPopup("gutter");
-    bench.description().add_last("editor.menu", "Gutter");
+    if (ImGui::Button("Costs")) ImGui::OpenPopup("gutter");
+    bench.description().add_last("editor.menu", "Costs");
     explain("Costs to show beside the lines of a running script.");
     draw_gutter_menu(bench);
     ImGui::SameLine();
@@ -491,8 +492,8 @@ class EditorPanel final : public Panel {
       light(bench, document);
     }
     if (did.wants_probe) propose_probe_at_caret(bench);
-    if (did.column_hovered >= 0) tooltip(look.columns[size_t(did.column_hovered)].help);
-    if (did.gutter_hovered >= 0) explain_line(look, did.gutter_hovered);
+    if (did.column_hovered >= 0) tooltip(look.columns[size_t(did.column_hovered)].help, did.hovered);
+    if (did.gutter_hovered >= 0) explain_line(look, did);
     if (did.refused) bench.step_texts().refuses_change(active);
     if (!look.read_only) names_->draw(bench.live_session(), document.buffer, view, did, bench.description());
   }
@@ -511,19 +512,14 @@ class EditorPanel final : public Panel {
       bench.description().add("editor.caret", number + ":" + std::to_string(caret.column + 1), min, max);
   }
 
-  void explain_line(const CodeEditor::Look& look, int line) {
+  void explain_line(const CodeEditor::Look& look, const CodeEditor::Result& did) {
     for (const CodeEditor::Mark& mark : look.errors)
-      if (mark.line == line) return tooltip(mark.message);
-    if (const std::string sentence = gutter_.sentence(line); !sentence.empty()) tooltip(sentence);
+      if (mark.line == did.gutter_hovered) return tooltip(mark.message, did.hovered);
+    if (const std::string sentence = gutter_.sentence(did.gutter_hovered); !sentence.empty())
+      tooltip(sentence, did.hovered);
   }
 
-  static void tooltip(const std::string& text) {
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(em(30));
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-  }
+  static void tooltip(const std::string& text, const ScreenArea& of) { show_tip(text, {.area = of}, em(30)); }
 
   void draw_status(Workbench& bench, Document& document, CodeEditor& view) {
     for (const CodeEditor::Mark& mark : errors(bench, document)) {

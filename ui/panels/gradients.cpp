@@ -208,7 +208,7 @@ class GradientsPanel final : public Panel {
     // Each alarm has at least two lines: the problem with its first step, then the fact and what usually
     // helps.
     const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
-    const float asks = bench.why().answers() ? em(3.6f) : 0;  // room of a button that asks
+    const float asks = em(3.6f);  // room of a button that asks
     const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - asks - em(1.2f), em(4));
     const auto height_of = [&](const Alarm& alarm) {
       return line + ImGui::CalcTextSize(advice(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
@@ -242,11 +242,9 @@ class GradientsPanel final : public Panel {
       list->AddText(at, color, head.c_str());
       list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y + line},
                     over ? theme().muted : theme().text, more.c_str(), nullptr, wrap);
-      if (asks > 0) {
-        ImGui::SameLine(0, em(0.4f));
-        if (why_button(bench, "gradients.why", "Follows the causes of this alarm over what was recorded."))
-          wanted_why = &alarm;
-      }
+      ImGui::SameLine(0, em(0.4f));
+      if (why_button(bench, "gradients.why", "Follows the causes of this alarm over what was recorded."))
+        wanted_why = &alarm;
       ImGui::PopID();
     }
     ImGui::EndChild();
@@ -403,8 +401,9 @@ class GradientsPanel final : public Panel {
     const GradientModel& model = bench.gradients();
     const Theme& t = theme();
     std::vector<PlotLine> lines;
-    // What was not measured is a gap: between two measured steps nothing is known.
-    if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text, .most_apart = 1});
+    // Stretches that were not measured are gaps: nothing is known of them.
+    if (!updates)
+      lines.push_back({.name = "all", .raw = &model.total(), .color = t.text, .most_apart = kSampleReach});
     size_t k = 0;
     for (const ParameterHistory* p : lines_) {
       const LineSign sign = sign_of(k++);
@@ -412,7 +411,7 @@ class GradientsPanel final : public Panel {
                        .raw = updates ? &p->ratio : &p->norm,
                        .color = sign.color,
                        .dash = sign.dash,
-                       .most_apart = 1});
+                       .most_apart = kSampleReach});
     }
     Curve guide;
     const double first = double(model.steps().front()->step);

@@ -152,7 +152,7 @@ class InspectorPanel final : public Panel {
   bool action(Workbench& bench, const char* label, const char* item, const char* help,
               bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
-    if (label != kActions[1] || bench.why().answers()) ImGui::SameLine(0, em(0.4f));
+    ImGui::SameLine(0, em(0.4f));
     if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     const bool pressed = tool_button(label, lit);
     bench.description().add_last(item, lit ? std::string(label) + " on" : label);
@@ -439,20 +439,28 @@ class InspectorPanel final : public Panel {
     const std::string name = input.name + " " + shape_text(input.shape),
                       verdict = input.ok ? "right" : "wrong";
     const DifferenceFigures figures = difference_figures(input.gradient, input.difference);
-    std::string facts = "worst error " + figures.difference;
+    // A line each: Dear ImGui breaks lines at points, also within numbers, and these are read digit by digit.
+    std::string worst = "worst error " + figures.difference;
     if (!input.at.empty() || input.shape.empty())
-      facts += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
-    facts += ": gradient " + figures.left + ", difference quotient " + figures.right + "; relative " +
-             number_figure(input.worst, 3) + "; " + std::to_string(input.checked) + " of " +
-             std::to_string(input.count) + " checked";
-    if (input.kinks > 0) facts += ", " + std::to_string(input.kinks) + " at kinks";
+      worst += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
+    std::string rest = "relative " + number_figure(input.worst, 3) + "; " + std::to_string(input.checked) +
+                       " of " + std::to_string(input.count) + " checked";
+    if (input.kinks > 0) rest += ", " + std::to_string(input.kinks) + " at kinks";
+    const std::string lines[] = {worst + ":", "gradient " + figures.left + ",",
+                                 "difference quotient " + figures.right + ";", rest};
     ImGui::Separator();
     text_in(theme().text, "%s", name.c_str());
     ImGui::SameLine(0, em(0.6f));
     text_in(input.ok ? theme().good : theme().bad, "%s", verdict.c_str());
+    std::string facts;
+    ImGui::BeginGroup();
     ImGui::PushTextWrapPos(0);
-    text_in(theme().muted, "%s", facts.c_str());
+    for (const std::string& line : lines) {
+      text_in(theme().muted, "%s", line.c_str());
+      facts += (facts.empty() ? "" : " ") + line;
+    }
     ImGui::PopTextWrapPos();
+    ImGui::EndGroup();
     if (input.kinks > 0)
       explain(
           "At a kink the slopes to both sides differ, as relu's at 0: any gradient between them is right.");

@@ -11,6 +11,7 @@
 #include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 #include "ui/workbench/panel.h"
 
 namespace lunagrad {
@@ -172,8 +173,11 @@ class MediaPanel final : public Panel {
     const int x = std::clamp(int((mouse.x - at.x) / scale), 0, media.shown_width - 1);
     const int y = std::clamp(int((mouse.y - at.y) / scale), 0, media.shown_height - 1);
     const uint32_t pixel = media.pixels[size_t(y) * size_t(media.shown_width) + size_t(x)];
-    ImGui::SetTooltip("row %d, column %d: red %u, green %u, blue %u", y + 1, x + 1, pixel & 255,
-                      pixel >> 8 & 255, pixel >> 16 & 255);
+    char text[96];
+    std::snprintf(text, sizeof text, "row %d, column %d: red %u, green %u, blue %u", y + 1, x + 1,
+                  pixel & 255, pixel >> 8 & 255, pixel >> 16 & 255);
+    const ImVec2 low{at.x + float(x) * scale, at.y + float(y) * scale};
+    show_tip(text, {.area = {low, {low.x + scale, low.y + scale}}});
   }
 
   void draw_histogram(Workbench& bench, const MediaSeries& series) {
@@ -218,8 +222,9 @@ class MediaPanel final : public Panel {
       list->AddRectFilled({left + 0.5f, top}, {left + std::max(width - 0.5f, 1.0f), floor},
                           theme().series[0]);
       if (ImGui::IsItemHovered() && mouse.x >= left && mouse.x < left + width)
-        ImGui::SetTooltip("%s from %s up to %s", counted(media.counts[i], "value").c_str(),
-                          number_figure(media.edges[i]).c_str(), number_figure(media.edges[i + 1]).c_str());
+        show_tip(counted(media.counts[i], "value") + " from " + number_figure(media.edges[i]) + " up to " +
+                     number_figure(media.edges[i + 1]),
+                 {.area = {{left, at.y}, {left + width, at.y + size.y}}, .aside = true});
     }
     list->AddText({at.x + 3, at.y + 1}, theme().faint, (count_figure(most) + " in the largest bin").c_str());
     const int labels = std::max(1, int(size.x / em(5)));
@@ -319,7 +324,8 @@ class MediaPanel final : public Panel {
       said += "\n" + std::to_string(nearest->media->percentiles[i].first) + " % below " +
               number_figure(nearest->media->percentiles[i].second);
     said += "\nmin " + number_figure(nearest->media->min) + "\nClick to show this step.";
-    ImGui::SetTooltip("%s", said.c_str());
+    const float x = x_of(nearest->step);
+    show_tip(said, {.area = {{x - 1, at.y}, {x + 1, floor}}, .aside = true});
     if (ImGui::IsItemClicked()) {
       step_ = nearest->step;
       follow_ = nearest + 1 == series.entries.end();

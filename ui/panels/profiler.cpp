@@ -18,6 +18,7 @@
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 #include "ui/workbench/links.h"
 #include "ui/workbench/panel.h"
 
@@ -257,9 +258,9 @@ class ProfilerPanel final : public Panel {
     text_in(theme().faint, "%s", text);
     bench.description().add_last("profiler.measured", text);
     if (const std::shared_ptr<const StepPlan> plan = bench.session().plan()) {
-      const std::string deferred = "Deferred: " + count_figure(plan->calls) + " calls in " +
-                                   count_figure(plan->passes) + " passes, " +
-                                   bytes_figure(plan->bytes_saved) + " not written";
+      const std::string deferred =
+          "Deferred: " + count_figure(plan->calls) + " calls in " + count_figure(plan->passes) + " passes" +
+          (plan->bytes_saved > 0 ? ", " + bytes_figure(plan->bytes_saved) + " not written" : "");
       text_in(theme().muted, "%s", deferred.c_str());
       bench.description().add_last("profiler.deferred", deferred);
       explain((plan_summary(*plan) + ". " + plan_origin(*plan)).c_str());
@@ -383,7 +384,7 @@ class ProfilerPanel final : public Panel {
     std::snprintf(text, sizeof text, "%s self %s calls %s", name.c_str(), duration_figure(row.self()).c_str(),
                   count_figure(row.calls).c_str());
     bench.description().add_last("profiler.row", text);
-    if (ImGui::IsItemHovered()) show_tip(bench, row);
+    if (ImGui::IsItemHovered()) explain_row(bench, row);
     ImGui::PopID();
     const auto cell = [&](const std::string& shown, bool strong = true) {
       if (ImGui::TableNextColumn()) text_in(strong ? theme().text : theme().muted, "%s", shown.c_str());
@@ -407,10 +408,11 @@ class ProfilerPanel final : public Panel {
     return view_->steps.empty() ? bench.shown().latest() : view_->steps.back()->step;
   }
 
-  void show_tip(Workbench& bench, const ProfileRow& row) const {
-    ImGui::BeginTooltip();
+  void explain_row(Workbench& bench, const ProfileRow& row) const {
+    const std::string head = chosen_ == kOps ? public_op_name(row.name) : name_of(row, chosen_);
+    begin_tip(last_item_subject(), head);
     ImGui::PushTextWrapPos(em(30));
-    bold_text(chosen_ == kOps ? public_op_name(row.name) : name_of(row, chosen_));
+    bold_text(head);
     ImGui::Text("forward %s, backward %s", figure_or_dash(value_of(row, kForward)).c_str(),
                 figure_or_dash(value_of(row, kBackward)).c_str());
     if (chosen_ == kOps && *op_doc(row.name)) text_in(theme().muted, "%s", op_doc(row.name));
@@ -427,7 +429,7 @@ class ProfilerPanel final : public Panel {
       text_in(theme().bad, "%s ran on the CPU, since the device lacks the operation.",
               counted(row.fallbacks, "call").c_str());
     ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
+    end_tip();
   }
 
   void follow(Workbench& bench, const ProfileRow& row) const {
@@ -496,7 +498,7 @@ class ProfilerPanel final : public Panel {
                                                    : "Colours as in the bar above.");
     if (!hit.hovered) return;
     const auto& [step, index, lane, length, kernel] = timeline_.sources[size_t(hit.id)];
-    ImGui::BeginTooltip();
+    begin_tip({.area = hit.area, .key = uint64_t(hit.id)});
     if (index == ProfileTimeline::kPass) {
       bold_text("backward pass");
       ImGui::Text("%s in this step, %s of it the walk over the tape",
@@ -528,7 +530,7 @@ class ProfilerPanel final : public Panel {
       text_in(theme().muted, "%s", said.c_str());
       bench.description().add_last("profiler.kernel", said);
     }
-    ImGui::EndTooltip();
+    end_tip();
   }
 
   void draw_memory(Workbench& bench) {
@@ -561,11 +563,11 @@ class ProfilerPanel final : public Panel {
     hovered_sample_ = hit.hovered ? hit.sample : SIZE_MAX;
     if (!hit.hovered) return;
     const MemorySample& at = step.memory[hit.sample];
-    ImGui::BeginTooltip();
+    begin_tip({.area = hit.area, .aside = true});
     ImGui::Text("%s at %s", bytes_figure(at.sum()).c_str(), duration_figure(at.at_ns).c_str());
     for (size_t i = kMemoryParts; i-- > 0;)
       text_in(theme().muted, "%s %s", memory_part_name(MemoryPart(i)), bytes_figure(at.bytes[i]).c_str());
-    ImGui::EndTooltip();
+    end_tip();
   }
 
   int chosen_ = kOps, shown_ = -1;

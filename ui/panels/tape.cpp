@@ -12,11 +12,11 @@
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
 #include "ui/panels/node_commands.h"
+#include "ui/panels/tape/box_tip.h"
 #include "ui/panels/tape/choices.h"
 #include "ui/panels/tape/compare_menu.h"
 #include "ui/panels/tape/export_menu.h"
 #include "ui/panels/tape/marks.h"
-#include "ui/panels/tape/tip.h"
 #include "ui/panels/time/probe_list.h"
 #include "ui/panels/why_strip.h"
 #include "ui/tape/legend.h"
@@ -472,9 +472,9 @@ class TapePanel final : public Panel {
       bench.description().add("tape.map", "", canvas_.map_min(), canvas_.map_max());
     answer(bench, picture, click);
     if (canvas_.hovered() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
-      show_box_tip(bench, picture, marks_, size_t(canvas_.hovered()));
+      draw_box_tip(bench, picture, size_t(canvas_.hovered()), canvas_.hovered_area(), marks_);
     if (canvas_.hovered_frame() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
-      show_frame_tip(bench, picture, size_t(canvas_.hovered_frame()));
+      draw_frame_tip(bench, picture, size_t(canvas_.hovered_frame()), canvas_.hovered_area());
   }
 
   void answer(Workbench& bench, const TapePicture& picture, const GraphCanvas::Click& click) {

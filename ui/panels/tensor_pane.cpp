@@ -407,7 +407,7 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   draw_color_legend(range, std::min(room.x, em(12)), colors);
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
   if (map_.tip())
-    bench.description().add("inspector.tip", map_.tip()->text, map_.tip()->min, map_.tip()->max);
+    bench.description().add("inspector.tip", map_.tip()->text, map_.tip()->area.min, map_.tip()->area.max);
   // Next to the colour legend: the selected element, or how to select one if that fits, and which part is
   // shown.
   const auto beside = [&](ImU32 color, const std::string& text) {

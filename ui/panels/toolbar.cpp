@@ -146,7 +146,7 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
       bench.why().ask_alarm(Alarm(*worst));
       ImGui::CloseCurrentPopup();
     }
-    if (bench.why().answers()) ImGui::SameLine();
+    ImGui::SameLine();
   }
   if (ImGui::Button("Run again to the first NaN")) {
     bench.commands().run("Run again to the first NaN");
@@ -226,29 +226,36 @@ void draw_figure(Workbench& bench, const char* item, const std::string& text, co
   explain(help);
 }
 
-// The remaining time if it is known, otherwise the time since the run began.
-void draw_time(Workbench& bench) {
-  const double left = seconds_left(bench.journal());
-  if (left >= 0 && bench.journal().state() == SessionState::running)
-    draw_figure(bench, "elapsed", time_text(left) + " left", "Time left at the current rate.");
-  else
-    draw_figure(bench, "elapsed", time_text(bench.journal().elapsed()),
-                "Time since the run began, pauses included.");
+// An item of a figure: at least as wide as `usual`, so that few figures move what follows them.
+Piece figure_piece(int rank, const std::string& text, float usual, std::function<void()> draw) {
+  return {"", rank, std::max(usual, ImGui::CalcTextSize(text.c_str()).x + em(0.4f)), std::move(draw)};
 }
 
-void draw_rate(Workbench& bench) {
+// The remaining time if it is known, otherwise the time since the run began.
+Piece time_piece(Workbench& bench) {
+  const double left = seconds_left(bench.journal());
+  const bool known = left >= 0 && bench.journal().state() == SessionState::running;
+  const std::string text = known ? time_text(left) + " left" : time_text(bench.journal().elapsed());
+  return figure_piece(12, text, em(6), [&bench, text, known] {
+    draw_figure(bench, "elapsed", text,
+                known ? "Time left at the current rate." : "Time since the run began, pauses included.");
+  });
+}
+
+Piece rate_piece(Workbench& bench) {
   char text[64];
   const double rate =
       bench.journal().state() == SessionState::paused ? 0 : bench.journal().steps_per_second();
   std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
-  draw_figure(bench, "rate", text, "Steps per second, over the last two seconds.");
+  return figure_piece(13, text, em(6), [&bench, text = std::string(text)] {
+    draw_figure(bench, "rate", text, "Steps per second, over the last two seconds.");
+  });
 }
 
-void draw_memory(Workbench& bench) {
-  constexpr double kMiB = 1 << 20;
-  const Session::Memory memory = bench.session().memory();
-  char text[64], window[120];
-  std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
+constexpr double kMiB = 1 << 20;
+
+void draw_memory(Workbench& bench, const Session::Memory& memory, const std::string& text) {
+  char window[120];
   std::snprintf(window, sizeof window,
                 "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
                 double(bench.shown().memory_held()) / kMiB, double(bench.shown().memory_budget()) / kMiB,
@@ -260,6 +267,14 @@ void draw_memory(Workbench& bench) {
       double(memory.peak) / kMiB, window);
   draw_figure(bench, "memory", text, help);
   bench.description().add_last("memory.window", window);
+}
+
+Piece memory_piece(Workbench& bench) {
+  const Session::Memory memory = bench.session().memory();
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
+  return figure_piece(11, text, em(5.5f),
+                      [&bench, memory, text = std::string(text)] { draw_memory(bench, memory, text); });
 }
 
 std::string settings_label(Workbench& bench) {
@@ -417,9 +432,9 @@ void Toolbar::draw(Workbench& bench) {
     // The way back from a past step stays as long as the step; a narrow row has no room to say "live".
     const bool past = !bench.shown().live() || bench.shown().coming();
     pieces.push_back({"", past ? 4 : 8, cursor, [&bench, cursor] { draw_cursor(bench, cursor); }});
-    pieces.push_back({"", 12, em(6), [&bench] { draw_time(bench); }});
-    pieces.push_back({"", 13, em(6), [&bench] { draw_rate(bench); }});
-    pieces.push_back({"", 11, em(5.5f), [&bench] { draw_memory(bench); }});
+    pieces.push_back(time_piece(bench));
+    pieces.push_back(rate_piece(bench));
+    pieces.push_back(memory_piece(bench));
     const std::string settings = settings_label(bench);
     pieces.push_back({"", 7, ImGui::CalcTextSize(settings.c_str()).x + padding, [this, &bench, settings] {
                         if (ImGui::Button((settings + "###settings").c_str())) opens_settings_ = true;

@@ -85,7 +85,9 @@ void WhyStrip::draw(Workbench& bench, float width) {
   for (const WhyLink& link : trail.links)
     wanted += std::max(ImGui::CalcTextSize(link.sentence.c_str(), nullptr, false, wrap).y + em(0.3f),
                        ImGui::GetFrameHeight() + em(0.3f));
-  const float most = std::max(4 * row, ImGui::GetMainViewport()->Size.y * 0.34f);
+  // A panel of a host keeps a half of its height for itself.
+  const float most = std::min(std::max(4 * row, ImGui::GetMainViewport()->Size.y * 0.34f),
+                              std::max(2 * row, ImGui::GetContentRegionAvail().y * 0.5f));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, with_alpha(theme().accent, 0.1f));
   ImGui::BeginChild("why", {width, std::min(wanted, most)});
   ImGui::PopStyleColor();
@@ -111,7 +113,6 @@ void WhyStrip::draw(Workbench& bench, float width) {
 }
 
 bool why_button(Workbench& bench, const char* item, const char* help) {
-  if (!bench.why().answers()) return false;
   const bool pressed = tool_button(kWhy);
   bench.description().add_last(item, kWhy);
   explain(help);
@@ -119,7 +120,6 @@ bool why_button(Workbench& bench, const char* item, const char* help) {
 }
 
 bool why_entry(Workbench& bench, const char* item, const char* help) {
-  if (!bench.why().answers()) return false;
   const bool chosen = ImGui::MenuItem(kWhy);
   bench.description().add_last(item, kWhy);
   explain(help);

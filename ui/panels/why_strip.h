@@ -1,7 +1,7 @@
 #pragma once
-// The answer to "Why?", above the panels in every layout, so that it covers nothing of what it explains: one
-// line for each cause, from the effect to the first cause. A click selects the line's node, opens its source
-// line, or shows its step. Drawing thread only.
+// The answer to "Why?", above the panels in every layout, in a host's window above the panel that asked, so
+// that it covers nothing of what it explains: one line for each cause, from the effect to the first cause. A
+// click selects the line's node, opens its source line, or shows its step. Drawing thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
@@ -16,7 +16,7 @@ class WhyStrip {
 };
 
 // A button of a row of tools, or an entry of an open menu, that asks; `item` is its name in the description.
-// Returns true when chosen. Draws nothing where answers have no place.
+// Returns true when chosen.
 bool why_button(Workbench&, const char* item, const char* help);
 bool why_entry(Workbench&, const char* item, const char* help);
 

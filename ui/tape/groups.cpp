@@ -35,9 +35,13 @@ std::vector<GraphCanvas::Band> group_bands(const TapePlan& plan, const TapePictu
     band.lit = lit >= 0 && plan.nodes[size_t(lit)].group == int32_t(g);
     const size_t count = plan.plan->groups[group.row].members.size();
     const std::string name = "group of " + std::to_string(count);
-    const std::string saved = bytes_figure(group.bytes), time = duration_figure(group.ns);
-    if (group.ns > 0) band.labels.push_back(name + ": " + saved + " not written, " + time);
-    band.labels.insert(band.labels.end(), {name + ": " + saved + " not written", name});
+    // A group whose results are all read elsewhere saves no bytes: its label does not speak of them.
+    const std::string saved = group.bytes > 0 ? bytes_figure(group.bytes) + " not written" : "";
+    const std::string time = group.ns > 0 ? duration_figure(group.ns) : "";
+    if (!saved.empty() && !time.empty()) band.labels.push_back(name + ": " + saved + ", " + time);
+    if (const std::string& fact = saved.empty() ? time : saved; !fact.empty())
+      band.labels.push_back(name + ": " + fact);
+    band.labels.push_back(name);
   }
   for (uint32_t s = 0; s < picture.canvas.stroke_edge.size(); ++s) {
     const Graph::Edge& edge = picture.canvas.graph.edges[picture.canvas.stroke_edge[s]];
@@ -67,8 +71,11 @@ std::string plan_summary(const StepPlan& plan) {
   const std::string text = counted(plan.calls, "call") + " in " + count_figure(plan.passes) +
                            (plan.passes == 1 ? " pass" : " passes") + " over memory";
   if (plan.groups_made == 0) return text + ": no groups";
-  return text + ": " + counted(plan.groups_made, "group") + " of " + counted(plan.grouped, "call") +
-         (plan.groups_made == 1 ? " keeps " : " keep ") + bytes_figure(plan.bytes_saved) + " in the caches";
+  const std::string groups =
+      text + ": " + counted(plan.groups_made, "group") + " of " + counted(plan.grouped, "call");
+  if (plan.bytes_saved <= 0) return groups;
+  return groups + (plan.groups_made == 1 ? " keeps " : " keep ") + bytes_figure(plan.bytes_saved) +
+         " in the caches";
 }
 
 std::string plan_origin(const StepPlan& plan) {

@@ -35,10 +35,6 @@ ImU32 color_of(LuaPart part) {
   }
 }
 
-bool within(ImVec2 p, ImVec2 min, ImVec2 max) {
-  return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y;
-}
-
 }  // namespace
 
 void CodeEditor::cut(const std::string& line, Drawn& drawn) const {
@@ -83,7 +79,7 @@ void CodeEditor::measure(const TextBuffer& buffer, const Look& look, ImVec2 orig
   m_.line = std::round(ImGui::GetTextLineHeight() * 1.25f);
   const auto digits = float(std::max<size_t>(std::to_string(buffer.line_count()).size(), 2));
   m_.number = em(1.2f) + digits * m_.advance;
-  float x = m_.number + em(0.6f);
+  m_.text = m_.number + em(1);
   std::vector<std::string> headings;
   for (const Column& column : look.columns) headings.push_back(column.heading);
   if (headings != headings_) {
@@ -91,11 +87,14 @@ void CodeEditor::measure(const TextBuffer& buffer, const Look& look, ImVec2 orig
     widths_.clear();
     for (const std::string& heading : headings_) widths_.push_back(ImGui::CalcTextSize(heading.c_str()).x);
   }
+  // The columns are to the right of the text, which so stays where it is when they come, grow and go.
+  m_.right = width - ImGui::GetStyle().ScrollbarSize;
+  m_.columns = 0;
   for (const float column : widths_) {
-    if (x + column + em(0.8f) > width * 0.6f) break;  // keeps space for the text
-    x += column + em(0.8f);
+    if (m_.right - column - em(0.8f) < m_.text + width * 0.4f) break;  // keeps space for the text
+    m_.right -= column + em(0.8f);
+    ++m_.columns;
   }
-  m_.text = x + em(0.4f);
   if (measured_ != buffer.revision()) {
     measured_ = buffer.revision();
     size_t bytes = 0;
@@ -107,26 +106,41 @@ void CodeEditor::measure(const TextBuffer& buffer, const Look& look, ImVec2 orig
 void CodeEditor::draw_headings(const Look& look, Result& result) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos(), mouse = ImGui::GetIO().MousePos;
-  float x = m_.number + em(0.6f);
-  for (size_t c = 0; c < look.columns.size() && c < widths_.size(); ++c) {
+  float x = at.x + m_.right;
+  for (size_t c = 0; c < m_.columns; ++c) {
     const float right = x + widths_[c] + em(0.8f);
-    if (right + em(0.4f) > m_.text + 1) break;
     const char* text = look.columns[c].heading.c_str();
-    list->AddText({at.x + right - em(0.5f) - ImGui::CalcTextSize(text).x, at.y}, theme().muted, text);
-    if (within(mouse, {at.x + x, at.y}, {at.x + right, at.y + m_.line})) result.column_hovered = int(c);
+    list->AddText({right - em(0.5f) - ImGui::CalcTextSize(text).x, at.y}, theme().muted, text);
+    const ScreenArea area{{x, at.y}, {right, at.y + m_.line}};
+    if (area.contains(mouse) && ImGui::IsWindowHovered()) {
+      result.column_hovered = int(c);
+      result.hovered = area;
+    }
     x = right;
   }
   ImGui::Dummy({1, m_.line});
 }
 
-void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result& result) {
+// The lines that stand out, over their whole width or a part of it.
+void CodeEditor::draw_stripes(const TextBuffer& buffer, const Look& look, float from, float to) const {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto stripe = [&](int line, ImU32 color) {
+    const float y = m_.at.y + float(line) * m_.line;
+    list->AddRectFilled({from, y}, {to, y + m_.line}, color);
+  };
+  if (!buffer.has_selection())
+    stripe(buffer.caret().line, with_alpha(theme().faint, focused_ ? 0.16f : 0.09f));
+  if (look.marked >= 0) stripe(look.marked, with_alpha(theme().accent, 0.16f));
+  if (look.paused_line >= 0) stripe(look.paused_line, with_alpha(theme().warning, 0.22f));
+}
+
+void CodeEditor::draw_numbers(const TextBuffer& buffer, const Look& look, Result& result) {
   const Theme& t = theme();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 window = ImGui::GetWindowPos(), mouse = ImGui::GetIO().MousePos;
-  const float height = ImGui::GetWindowHeight();
-  list->AddRectFilled(window, {window.x + m_.text - em(0.4f), window.y + height}, t.panel);
-  list->AddLine({window.x + m_.text - em(0.4f), window.y}, {window.x + m_.text - em(0.4f), window.y + height},
-                t.border);
+  const float height = ImGui::GetWindowHeight(), end = window.x + m_.text - em(0.4f);
+  list->AddRectFilled(window, {end, window.y + height}, t.panel);
+  list->AddLine({end, window.y}, {end, window.y + height}, t.border);
   const float base = (m_.line - ImGui::GetTextLineHeight()) / 2;
   for (int i = m_.first; i <= m_.last; ++i) {
     const float y = m_.at.y + float(i) * m_.line;
@@ -147,26 +161,47 @@ void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result&
       list->AddCircleFilled(centre, em(0.42f), t.bad, 16);
       list->AddText({centre.x - ImGui::CalcTextSize("!").x / 2, y + base}, t.panel, "!");
     }
-    if (!look.cell) continue;
-    float x = m_.number + em(0.6f);
-    for (size_t c = 0; c < look.columns.size(); ++c) {
-      const std::string text = look.cell(i, c);
-      const float width = ImGui::CalcTextSize(text.c_str()).x;
-      widths_[c] = std::max(widths_[c], width);
-      const float right = x + widths_[c] + em(0.8f);
-      if (right + em(0.4f) > m_.text + 1) break;
-      if (c == 0 && look.heat && !text.empty()) {
-        const float part = std::clamp(look.heat(i), 0.0f, 1.0f) * (widths_[c] + em(0.5f));
-        list->AddRectFilled({window.x + right - em(0.3f) - part, y + 1},
-                            {window.x + right - em(0.3f), y + m_.line - 1}, with_alpha(t.accent, 0.28f), 2);
-      }
-      list->AddText({window.x + right - em(0.5f) - width, y + base}, c == 0 ? t.text : t.muted, text.c_str());
-      x = right;
+    const ScreenArea area{{window.x, y}, {end, y + m_.line}};
+    if (ImGui::IsWindowHovered() && area.contains(mouse)) {
+      result.gutter_hovered = i;
+      result.hovered = area;
     }
   }
-  if (ImGui::IsWindowHovered() && within(mouse, window, {window.x + m_.text - em(0.4f), window.y + height})) {
-    const int line = int(std::floor((mouse.y - m_.at.y) / m_.line));
-    if (line >= 0 && line < buffer.line_count()) result.gutter_hovered = line;
+}
+
+void CodeEditor::draw_cells(const TextBuffer& buffer, const Look& look, Result& result) {
+  const Theme& t = theme();
+  for (int i = m_.first; look.cell && i <= m_.last; ++i)
+    for (size_t c = 0; c < look.columns.size(); ++c)
+      widths_[c] = std::max(widths_[c], ImGui::CalcTextSize(look.cell(i, c).c_str()).x);
+  if (m_.columns == 0 || !look.cell) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 window = ImGui::GetWindowPos(), mouse = ImGui::GetIO().MousePos;
+  const float begin = window.x + m_.right, end = window.x + ImGui::GetWindowWidth();
+  const float base = (m_.line - ImGui::GetTextLineHeight()) / 2;
+  list->AddRectFilled({begin, window.y}, {end, window.y + ImGui::GetWindowHeight()}, t.panel);
+  list->AddLine({begin, window.y}, {begin, window.y + ImGui::GetWindowHeight()}, t.border);
+  draw_stripes(buffer, look, begin, end);
+  for (int i = m_.first; i <= m_.last; ++i) {
+    const float y = m_.at.y + float(i) * m_.line;
+    float x = begin;
+    for (size_t c = 0; c < m_.columns; ++c) {
+      const std::string text = look.cell(i, c);
+      const float right = x + widths_[c] + em(0.8f);
+      if (c == 0 && look.heat && !text.empty()) {
+        const float part = std::clamp(look.heat(i), 0.0f, 1.0f) * (widths_[c] + em(0.5f));
+        list->AddRectFilled({right - em(0.3f) - part, y + 1}, {right - em(0.3f), y + m_.line - 1},
+                            with_alpha(t.accent, 0.28f), 2);
+      }
+      list->AddText({right - em(0.5f) - ImGui::CalcTextSize(text.c_str()).x, y + base},
+                    c == 0 ? t.text : t.muted, text.c_str());
+      x = right;
+    }
+    const ScreenArea area{{begin, y}, {x, y + m_.line}};
+    if (ImGui::IsWindowHovered() && area.contains(mouse)) {
+      result.gutter_hovered = i;
+      result.hovered = area;
+    }
   }
 }
 
@@ -232,7 +267,7 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
   if (look.on_visible) {  // the first and the last line may be partly visible
     const ImVec2 window = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     const float right =
-        std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + size.x));
+        std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + m_.right));
     const float top = std::max(at.y, window.y), bottom = std::min(at.y + m_.line, window.y + size.y);
     if (top < bottom) look.on_visible(i, {at.x, top}, {right, bottom});
   }
@@ -241,16 +276,10 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
 void CodeEditor::draw_text(TextBuffer& buffer, const Look& look) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 window = ImGui::GetWindowPos();
-  const ImVec2 max{window.x + ImGui::GetWindowWidth(), window.y + ImGui::GetWindowHeight()};
-  const auto stripe = [&](int line, ImU32 color) {
-    const float y = m_.at.y + float(line) * m_.line;
-    list->AddRectFilled({window.x + m_.text - em(0.4f), y}, {max.x, y + m_.line}, color);
-  };
-  list->PushClipRect({window.x + m_.text - em(0.2f), window.y}, max, true);
-  if (!buffer.has_selection())
-    stripe(buffer.caret().line, with_alpha(theme().faint, focused_ ? 0.16f : 0.09f));
-  if (look.marked >= 0) stripe(look.marked, with_alpha(theme().accent, 0.16f));
-  if (look.paused_line >= 0) stripe(look.paused_line, with_alpha(theme().warning, 0.22f));
+  const float right = window.x + (m_.columns > 0 ? m_.right : ImGui::GetWindowWidth());
+  list->PushClipRect({window.x + m_.text - em(0.2f), window.y}, {right, window.y + ImGui::GetWindowHeight()},
+                     true);
+  draw_stripes(buffer, look, window.x + m_.text - em(0.4f), right);
   pair_ = focused_ ? highlight_.brackets(buffer, buffer.caret()) : LuaHighlight::Pair();
   for (int i = m_.first; i <= m_.last; ++i) draw_line(buffer, look, i, list);
   list->PopClipRect();
@@ -273,6 +302,11 @@ TextPosition CodeEditor::position_at(const TextBuffer& buffer, ImVec2 mouse) con
   return {line, int(at)};
 }
 
+bool CodeEditor::beside_text(float x) const {
+  const float from_left = x - ImGui::GetWindowPos().x;
+  return from_left < m_.text - em(0.4f) || (m_.columns > 0 && from_left >= m_.right);
+}
+
 void CodeEditor::move(TextBuffer& buffer, TextPosition to, bool select) {
   buffer.set_caret(to, select);
   follow_ = true;
@@ -280,7 +314,7 @@ void CodeEditor::move(TextBuffer& buffer, TextPosition to, bool select) {
 
 void CodeEditor::handle_mouse(TextBuffer& buffer, Result& result, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
-  const bool in_gutter = io.MousePos.x < ImGui::GetWindowPos().x + m_.text - em(0.4f);
+  const bool in_gutter = beside_text(io.MousePos.x);
   if (hovered) ImGui::SetMouseCursor(in_gutter ? ImGuiMouseCursor_Arrow : ImGuiMouseCursor_TextInput);
   const TextPosition under = position_at(buffer, io.MousePos);
   if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
@@ -314,11 +348,16 @@ void CodeEditor::handle_mouse(TextBuffer& buffer, Result& result, bool hovered, 
   Drawn drawn;
   cut(buffer.line(under.line), drawn);
   const float x = io.MousePos.x - m_.at.x - m_.text;
-  if (x >= 0 && x <= drawn.x.back()) result.path_hovered = path_at(buffer, under);
+  if (x < 0 || x > drawn.x.back()) return;
+  result.path_hovered = path_at(buffer, under);
+  const TextRange word = word_at(buffer, under);
+  const float left = m_.at.x + m_.text, y = m_.at.y + float(under.line) * m_.line;
+  result.hovered = {{left + drawn.x[size_t(word.begin.column)], y},
+                    {left + drawn.x[size_t(word.end.column)], y + m_.line}};
 }
 
 void CodeEditor::scroll_to_what_matters(const TextBuffer& buffer) {
-  const float height = ImGui::GetWindowHeight(), width = ImGui::GetWindowWidth() - m_.text;
+  const float height = ImGui::GetWindowHeight(), width = m_.right - m_.text;
   const float scrollbar = ImGui::GetStyle().ScrollbarSize;
   if (reveal_ >= 0) {
     const float y = float(reveal_) * m_.line - ImGui::GetScrollY();
@@ -338,8 +377,8 @@ void CodeEditor::scroll_to_what_matters(const TextBuffer& buffer) {
   const float x = drawn.x[size_t(buffer.caret().column)], margin = 4 * m_.advance;
   if (x < ImGui::GetScrollX() + margin)
     ImGui::SetScrollX(std::max(0.0f, x - margin));
-  else if (x > ImGui::GetScrollX() + width - scrollbar - margin)
-    ImGui::SetScrollX(x - width + scrollbar + margin);
+  else if (x > ImGui::GetScrollX() + width - margin)
+    ImGui::SetScrollX(x - width + margin);
 }
 
 CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 size, const Look& look) {
@@ -348,7 +387,8 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
   ImGui::PushID(id);
   ImGui::PushFont(fonts().mono);
   measure(buffer, look, {0, 0}, size.x);
-  if (!look.columns.empty() && size.y > 4 * m_.line) {
+  headed_ |= !look.columns.empty();
+  if (headed_ && size.y > 4 * m_.line) {
     draw_headings(look, result);
     size.y -= m_.line + ImGui::GetStyle().ItemSpacing.y;
   }
@@ -364,7 +404,7 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
   focused_ = ImGui::IsWindowFocused();
   measure(buffer, look, ImGui::GetCursorScreenPos(), size.x);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const ImVec2 all{std::max(room.x, m_.text + (longest_ + 4) * m_.advance),
+  const ImVec2 all{std::max(room.x, m_.text + (longest_ + 4) * m_.advance + size.x - m_.right),
                    std::max(room.y, float(buffer.line_count()) * m_.line)};
   ImGui::InvisibleButton("lines", all);
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
@@ -375,7 +415,8 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
   m_.first = std::clamp(int(top / m_.line), 0, buffer.line_count() - 1);
   m_.last = std::min(buffer.line_count() - 1, int((top + ImGui::GetWindowHeight()) / m_.line));
   draw_text(buffer, look);
-  draw_gutter(buffer, look, result);
+  draw_numbers(buffer, look, result);
+  draw_cells(buffer, look, result);
   if (result.edited) measure(buffer, look, m_.at, size.x);
   const TextPosition caret = buffer.caret();
   Drawn drawn;

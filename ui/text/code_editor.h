@@ -1,5 +1,5 @@
 #pragma once
-// A Lua text in an editor: syntax colours, line numbers, a live gutter that the caller fills, caret,
+// A Lua text in an editor: syntax colours, line numbers, columns of figures that the caller fills, caret,
 // selection, mouse and keys. Draws only the visible lines. Knows a TextBuffer and Dear ImGui, no files and no
 // sessions. Drawing thread only.
 #include <imgui.h>
@@ -11,6 +11,7 @@
 #include "ui/text/buffer.h"
 #include "ui/text/lua_highlight.h"
 #include "ui/text/search.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 
@@ -44,9 +45,10 @@ class CodeEditor {
     bool moved = false;                  // the caret moved
     bool wants_completion = false;       // Ctrl+Space
     bool wants_probe = false;            // the menu's item for a probe at the caret's line was chosen
-    int gutter_hovered = -1;             // the line whose cells are under the mouse
+    int gutter_hovered = -1;             // the line whose number or cells are under the mouse
     int column_hovered = -1;             // the column whose heading is under the mouse
     std::string path_hovered;            // the mouse rests on this name
+    ScreenArea hovered{};                // of these numbers, cells, heading or name
     ImVec2 caret_below{0, 0};            // position for a popup at the caret
     float line_height = 0;
   };
@@ -69,12 +71,16 @@ class CodeEditor {
     ImVec2 at;                              // screen position of the window's content
     float line = 0, advance = 0, text = 0;  // text: x of the lines' start, from the window's left
     float number = 0;                       // right edge of the line numbers
+    float right = 0;                        // right edge of the text, where the columns begin
+    size_t columns = 0;                     // the number of columns for which there is room
     int first = 0, last = 0;                // visible lines
   };
   void cut(const std::string& line, Drawn&) const;
   void measure(const TextBuffer&, const Look&, ImVec2 origin, float width);
   void draw_headings(const Look&, Result&);
-  void draw_gutter(const TextBuffer&, const Look&, Result&);
+  void draw_numbers(const TextBuffer&, const Look&, Result&);
+  void draw_cells(const TextBuffer&, const Look&, Result&);
+  void draw_stripes(const TextBuffer&, const Look&, float from, float to) const;
   void draw_line(TextBuffer&, const Look&, int line, ImDrawList*);
   void draw_text(TextBuffer&, const Look&);
   void underline(ImDrawList*, const Drawn&, const std::string& line, ImVec2 at) const;
@@ -85,13 +91,15 @@ class CodeEditor {
   void draw_menu(TextBuffer&, const Look&, Result&);
   void scroll_to_what_matters(const TextBuffer&);
   TextPosition position_at(const TextBuffer&, ImVec2 mouse) const;
+  bool beside_text(float x) const;  // over the numbers or the columns
   void move(TextBuffer&, TextPosition to, bool select);
 
   LuaHighlight highlight_;
   LuaHighlight::Pair pair_;
   Measures m_;
-  std::vector<float> widths_;  // width of each gutter column: the largest so far
+  std::vector<float> widths_;  // width of each column: the largest so far
   std::vector<std::string> headings_;
+  bool headed_ = false;  // there have been columns: the row of their headings stays, so that no line moves
   float longest_ = 0;
   uint64_t measured_ = 0;
   int wanted_column_ = -1;  // screen column that is kept while moving up and down

@@ -203,8 +203,12 @@ void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& ran
   const bool pooled = cells.cell_rows < cells.shown_rows || cells.cell_columns < cells.shown_columns;
   const std::string value = number_figure(cells.values[size_t(cell)], 9);
   const std::string place = index(row, column);
-  tip_ = show_tip(pooled ? "about " + place + ", farthest from 0: " + value : place + " = " + value, at,
-                  {at.x + room.x, at.y + size.y});
+  const ImVec2 low{at.x + float(c) * w, at.y + float(r) * h};
+  show_tip(pooled ? "about " + place + ", farthest from 0: " + value : place + " = " + value,
+           {.area = {low, {low.x + w, low.y + h}},
+            .aside = true,
+            .picture = ScreenArea{at, {at.x + room.x, at.y + size.y}}});
+  tip_ = *shown_tip();
 }
 
 }  // namespace lunagrad

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "ui/widgets/tip.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 

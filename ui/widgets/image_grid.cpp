@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "runtime/core/figures.h"
-#include "ui/widgets/tip.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 
@@ -144,9 +144,10 @@ int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_
     list->AddRect({corner.x - 1, corner.y - 1}, {end.x + 1, end.y + 1},
                   inside && ImGui::IsItemHovered() ? colors.accent : colors.border);
     if (inside && ImGui::IsItemHovered())
-      show_tip(label(t) + "\nblack " + number_figure(double(range.low)) + ", white " +
-                   number_figure(double(range.high)),
-               at, {at.x + room.x, at.y + room.y});
+      show_tip(
+          label(t) + "\nblack " + number_figure(double(range.low)) + ", white " +
+              number_figure(double(range.high)),
+          {.area = {corner, end}, .aside = true, .picture = ScreenArea{at, {at.x + room.x, at.y + room.y}}});
   }
   list->PopClipRect();
   return shown;

@@ -172,7 +172,7 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
         hit = {
             true,
             ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < 16,
-            block.id};
+            block.id, ScreenArea{{left, top}, {end, bottom}}.within({min, max})};
       }
     }
     list->PopClipRect();
@@ -245,6 +245,7 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
     hit.hovered = true;
     const size_t after = behind(time(mouse.x));
     hit.sample = after > 0 ? after - 1 : 0;
+    hit.area = {{mouse.x - 1, at.y}, {mouse.x + 1, floor}};
     list->AddLine({mouse.x, at.y}, {mouse.x, floor}, colors.outline);
   }
   list->PopClipRect();

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ui/window/tooltip.h"
+
 namespace lunagrad {
 
 // The visible time range, shared by charts below each other.
@@ -43,7 +45,8 @@ struct TimelineColors {
 
 struct TimelineHit {
   bool hovered = false, clicked = false;
-  int id = 0;  // id of the block under the mouse
+  int id = 0;         // id of the block under the mouse
+  ScreenArea area{};  // of this block, as far as it is visible
 };
 
 // Index of the first block that ends after `at`; the row's size if there is none.
@@ -62,6 +65,7 @@ struct StackSample {
 struct StackHit {
   bool hovered = false;
   size_t sample = 0;
+  ScreenArea area{};  // the column of the sample
 };
 StackHit draw_stack(const char* id, size_t count, const std::function<StackSample(size_t)>& sample,
                     size_t peak, std::span<const ImU32> colors, ImVec2 size, float label_width, TimeAxis&,

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "runtime/core/figures.h"
-#include "ui/widgets/tip.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 
 namespace lunagrad {
 namespace {
@@ -170,7 +170,10 @@ void draw_histogram(const char* id, const Statistics& s, ImVec2 size, const Valu
   std::snprintf(text, sizeof text, "%.4g to %.4g: %lld of %lld values, %.2g %%", s.edges[i], s.edges[i + 1],
                 static_cast<long long>(s.counts[i]), static_cast<long long>(s.finite()),
                 100 * double(s.counts[i]) / double(s.finite()));
-  show_tip(text, at, {at.x + size.x, at.y + size.y});
+  const ImVec2 end{at.x + size.x, at.y + size.y};
+  const float left = at.x + bar * float(i);
+  show_tip(text,
+           {.area = {{left, at.y}, {left + bar, end.y}}, .aside = true, .picture = ScreenArea{at, end}});
 }
 
 void draw_not_finite(ImDrawList* list, double value, ImVec2 min, ImVec2 max, const ValueColors& colors) {

@@ -346,13 +346,4 @@ void bold_text(const std::string& text) {
   ImGui::PopFont();
 }
 
-void explain(const char* text) {
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(em(26));
-  ImGui::TextUnformatted(text);
-  ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
-}
-
 }  // namespace lunagrad

@@ -1,6 +1,7 @@
 // A run as the page holds it, and how news of a running one are added.
 
 const SMOOTHINGS = [0, 0.6, 0.9, 0.97, 0.99, 0.997];
+const USUAL_SMOOTHING = 1;  // 0.6, with which the window begins, too
 
 // The same moving average as in the window: its memory is measured in steps.
 function smoothed(steps, values, beta) {
@@ -112,4 +113,4 @@ function stem(name) {
   return rest === 'acc' ? 'accuracy' : rest;
 }
 
-function isLoss(name) { return /loss|error|nll|perplexity/i.test(name); }
+function isLoss(name) { return /loss|nll|perplexity|mse|error|residual/i.test(name); }

@@ -53,8 +53,10 @@ class Chart {
     this.svg = make('svg:svg', {tabindex: 0, role: 'img'});
     this.legend = make('div.legend', {'aria-live': 'off'});
     this.range = make('span.range.quiet', {});
+    this.scale = make('span.range.quiet', {title: 'The values of this loss span at least two decades. "log y" chooses another scale.'});
+    this.logY = false;
     this.reset = make('button.plain.hide', {type: 'button', onclick: () => this.show(null)}, 'show all');
-    this.element = make('div.card.chart', {}, make('div.top', {}, make('h3', {}, name), this.range, this.reset), this.svg, this.legend);
+    this.element = make('div.card.chart', {}, make('div.top', {}, make('h3', {}, name), this.scale, this.range, this.reset), this.svg, this.legend);
     this.listen();
     Chart.watcher = Chart.watcher || new IntersectionObserver(entries => {
       for (const {target, isIntersecting} of entries) {
@@ -76,9 +78,25 @@ class Chart {
     this.svg.focus({preventScroll: true});
   }
 
+  // Whether y is logarithmic. While the reader has not chosen: for a loss whose values are positive and span two decades, as in the window;
+  // once so, down to a decade and a half, so that values near the limit do not change a growing chart to and fro.
+  logarithmic() {
+    if (this.settings.logY !== null) return this.settings.logY;
+    if (!isLoss(this.name)) return false;
+    let least = Infinity, most = 0;
+    for (const {curve} of this.series)
+      for (let i = 0; i < curve.step.length; ++i)
+        for (const y of curve.each > 1 ? [curve.low[i], curve.high[i]] : [curve.value[i]]) {
+          if (!Number.isFinite(y)) continue;
+          least = Math.min(least, y);
+          most = Math.max(most, y);
+        }
+    return least > 0 && most >= (this.logY ? 30 : 100) * least;
+  }
+
   // Bounds of what is shown. A curve of buckets has their true extremes.
   bounds() {
-    const {smooth, logX, logY} = this.settings;
+    const {smooth, logX} = this.settings, {logY} = this;
     let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
     for (const {curve} of this.series)
       for (let i = 0; i < curve.step.length; ++i) {
@@ -94,11 +112,12 @@ class Chart {
       for (let i = 0; i < curve.step.length; ++i) {
         const x = this.x(curve, i);
         if (!(x >= view[0] && x <= view[1])) continue;
-        const all = curve.each > 1 && smooth === 0 ? [curve.low[i], curve.high[i]] : smooth === 0 ? [curve.value[i]] : [values[i], curve.value[i]];
-        for (const y of all) {
+        const raw = curve.each > 1 ? [curve.low[i], curve.high[i]] : [curve.value[i]];
+        const all = smooth === 0 ? raw : [...raw, values[i]];
+        for (const [k, y] of all.entries()) {
           if (!Number.isFinite(y)) continue;
           if (logY && y <= 0) {
-            below += y === all[0] ? 1 : 0;
+            below += k === 0 ? 1 : 0;
             continue;
           }
           y0 = Math.min(y0, Math.max(y, -MOST));
@@ -112,7 +131,8 @@ class Chart {
   // A chart that is far from what is seen waits: a page may have hundreds.
   draw(whether = this.seen) {
     const width = Math.max(this.element.clientWidth - 29, 240), height = Math.round(Math.min(Math.max(width * 0.5, 150), 230));
-    const {smooth, logX, logY} = this.settings;
+    const {smooth, logX} = this.settings, logY = this.logY = this.logarithmic();
+    this.scale.textContent = logY && this.settings.logY === null ? 'automatic log scale' : '';
     const box = {left: 46, right: width - 8, top: 8, bottom: height - 20};
     this.box = box;
     this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
@@ -290,8 +310,10 @@ class Chart {
       if (smooth > 0) text += `, smoothed ${figure(shown, 5)}`;
       const bad = !Number.isFinite(curve.value[i]);
       this.legend.append(make('span.key', {}, make('i', {style: `background:${color}`}), make('span', {}, label), make(`b${bad ? '.badtext' : ''}`, {}, text)));
-      if (at !== null && this.toX && Number.isFinite(shown) && !(this.settings.logY && shown <= 0))
-        this.mark.append(make('svg:circle', {cx: this.toX(this.x(curve, i)), cy: this.toY(shown), r: 3, style: `fill:${color}`}));
+      // On the raw curve, which has the peaks.
+      const y = curve.value[i];
+      if (at !== null && this.toX && Number.isFinite(y) && !(this.logY && y <= 0))
+        this.mark.append(make('svg:circle', {cx: this.toX(this.x(curve, i)), cy: this.toY(y), r: 3, style: `fill:${color}`}));
     }
   }
 

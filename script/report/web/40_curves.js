@@ -3,11 +3,11 @@
 const KEPT = 'lunagrad-report';
 
 function rememberedSettings() {
-  const settings = {smooth: 0, logX: false, logY: false, axis: 'step'};
+  const settings = {smooth: USUAL_SMOOTHING, logX: false, logY: null, axis: 'step'};  // logY null: each chart by its values
   try {
     Object.assign(settings, JSON.parse(sessionStorage.getItem(KEPT) || '{}'));
   } catch (none) { /* a page from a file may have no storage */ }
-  if (!(settings.smooth >= 0 && settings.smooth < SMOOTHINGS.length)) settings.smooth = 0;
+  if (!(settings.smooth >= 0 && settings.smooth < SMOOTHINGS.length)) settings.smooth = USUAL_SMOOTHING;
   return settings;
 }
 
@@ -46,10 +46,12 @@ class Curves {
         apply();
       }});
     tell();
-    const toggle = (name, text, title) => {
-      const button = make('button', {type: 'button', title, 'aria-pressed': String(this.settings[name]), onclick: () => {
-        this.settings[name] = !this.settings[name];
-        button.setAttribute('aria-pressed', String(this.settings[name]));
+    // A click chooses the next of `states`; null is the page's own choice.
+    const toggle = (name, states, text, title) => {
+      const pressed = () => (this.settings[name] === null ? 'mixed' : String(this.settings[name]));
+      const button = make('button', {type: 'button', title, 'aria-pressed': pressed(), onclick: () => {
+        this.settings[name] = states[(states.indexOf(this.settings[name]) + 1) % states.length];
+        button.setAttribute('aria-pressed', pressed());
         apply();
       }}, text);
       return button;
@@ -64,8 +66,9 @@ class Curves {
       this.filter = this.find.value.trim().toLowerCase();
       this.update(true);
     }});
-    return make('div.tools', {}, make('label.tool', {}, 'Smooth', slider, level), toggle('logY', 'log y', 'Logarithmic vertical axis'),
-                toggle('logX', 'log x', 'Logarithmic horizontal axis'), axis, this.find);
+    return make('div.tools', {}, make('label.tool', {}, 'Smooth', slider, level),
+                toggle('logY', [null, true, false], 'log y', 'Logarithmic vertical axis: of losses that span two decades, of all charts, of none'),
+                toggle('logX', [false, true], 'log x', 'Logarithmic horizontal axis'), axis, this.find);
   }
 
   // Takes over what the runs have now, if that is news.

@@ -39,6 +39,33 @@ bool comes(const tests::NullHost& host, PanelHost& panels, const std::vector<std
   });
 }
 
+void frames(const tests::NullHost& host, PanelHost& panels, const std::vector<std::string>& titles,
+            int count) {
+  for (int i = 0; i < count; ++i) host.frame(panels, titles);
+}
+
+void click(const tests::NullHost& host, PanelHost& panels, const std::vector<std::string>& titles,
+           ImVec2 at) {
+  play_mouse(at);
+  frames(host, panels, titles, 2);
+  play_button(ImGuiMouseButton_Left, true);
+  frames(host, panels, titles, 2);
+  play_button(ImGuiMouseButton_Left, false);
+  frames(host, panels, titles, 2);
+}
+
+// The first item of this name whose text has these words; it must be shown.
+Description::Item item_of(PanelHost& panels, const std::string& name, const std::string& text) {
+  for (const Description::Item& item : panels.shown().items())
+    if (item.name == name && item.text.find(text) != item.text.npos) return item;
+  FAIL("not shown: ", name, " ", text);
+  return {};
+}
+
+ImVec2 middle(const Description::Item& item) {
+  return {(item.min.x + item.max.x) / 2, (item.min.y + item.max.y) / 2};
+}
+
 }  // namespace
 
 TEST_CASE("a host draws the tape and the curves of its own run") {
@@ -75,29 +102,40 @@ TEST_CASE("in a host's window only the panel that was clicked gets its keys") {
   panels.run_text(kScript, "=embedded", {.write_run = false});
   REQUIRE(comes(host, panels, titles, "tape.node", "sum"));
   CHECK(panels.session().wait() == Outcome::ok);
-  const auto frames = [&](int count) {
-    for (int i = 0; i < count; ++i) host.frame(panels, titles);
-  };
-  const auto click = [&](ImVec2 at) {
-    play_mouse(at);
-    frames(2);
-    play_button(ImGuiMouseButton_Left, true);
-    frames(2);
-    play_button(ImGuiMouseButton_Left, false);
-    frames(2);
-  };
   const auto press = [&](int key) {
     play_key(key, true);
-    frames(2);
+    frames(host, panels, titles, 2);
     play_key(key, false);
-    frames(2);
+    frames(host, panels, titles, 2);
   };
-  click({600, 560});  // the other panel
+  click(host, panels, titles, {600, 560});  // the other panel
   press(GLFW_KEY_N);
   CHECK_FALSE(shows(panels, "tape.node", "playhead"));
-  click({100, 560});  // an empty place of the tape
+  click(host, panels, titles, {100, 560});  // an empty place of the tape
   press(GLFW_KEY_N);
   CHECK(shows(panels, "tape.node", "playhead"));
+}
+
+TEST_CASE("in a host's window the answer to Why? is in the panel that asked") {
+  const tests::NullHost host;
+  PanelHost panels({.font = host.font()});
+  const std::vector<std::string> titles{"Tape", "Inspector"};
+  panels.shown();
+  panels.run_text(kScript, "=embedded", {.write_run = false});
+  REQUIRE(comes(host, panels, titles, "tape.node", "sum"));
+  CHECK(panels.session().wait() == Outcome::ok);
+  frames(host, panels, titles, 5);
+  click(host, panels, titles, middle(item_of(panels, "tape.node", "sum")));
+  REQUIRE(comes(host, panels, titles, "inspector.why", "Why?"));
+  CHECK_FALSE(shows(panels, "why.subject", "Why?"));
+  click(host, panels, titles, middle(item_of(panels, "inspector.why", "Why?")));
+  REQUIRE(comes(host, panels, titles, "why.subject", "sum"));
+  CHECK(shows(panels, "why.link", ""));
+  const Description::Item answer = item_of(panels, "why.subject", "sum");
+  CHECK(answer.min.x >= 500);  // the second of two windows, each as wide as a half
+  CHECK(shows(panels, "inspector.op", "sum"));
+  click(host, panels, titles, middle(item_of(panels, "why.close", "")));
+  CHECK_FALSE(shows(panels, "why.subject", ""));
 }
 
 TEST_CASE("a host's panels can be destroyed while a run continues") {

@@ -183,6 +183,37 @@ TEST_CASE(
   CHECK(stretches.size() == 2);
 }
 
+TEST_CASE("samples of one rate are joined, also if it varies; a stretch that was not measured is a gap") {
+  const auto stretches_of = [](const std::vector<double>& steps) {
+    Curve curve;
+    for (const double step : steps) curve.append(step, 1);
+    std::vector<size_t> stretches;
+    trace(
+        curve, frame_of(steps.back(), 0, 4),
+        [&](const std::vector<ImVec2>& points) { stretches.push_back(points.size()); }, kSampleReach);
+    return stretches;
+  };
+  using Stretches = std::vector<size_t>;
+  CHECK(stretches_of({4, 8, 12, 16, 20, 24}) == Stretches{6});
+  CHECK(stretches_of({300, 610, 905, 1250, 1540}) == Stretches{5});
+  // The step of a pause between two samples.
+  CHECK(stretches_of({300, 600, 900, 913, 1200, 1500}) == Stretches{6});
+  // Nobody measured from 5,038 to the pause in 7,619, nor from there to 12,000.
+  CHECK(stretches_of({5000, 5019, 5038, 7619, 7640, 7660}) == Stretches{3, 3});
+  CHECK(stretches_of({5000, 5019, 5038, 7619, 12000, 12020, 12040}) == Stretches{3, 1, 3});
+  CHECK(stretches_of({5000, 5019, 5038, 7619}) == Stretches{3, 1});
+  // Two samples do not tell what is usual.
+  CHECK(stretches_of({10, 500}) == Stretches{1, 1});
+  CHECK(stretches_of({10}) == Stretches{1});
+}
+
+TEST_CASE("samples have dots of a readable size as long as these do not touch") {
+  CHECK(dot_radius(10, 400, 3) == 3);
+  CHECK(dot_radius(1, 400, 3) == 3);
+  CHECK(dot_radius(0, 400, 3) == 3);
+  CHECK(dot_radius(100, 400, 3) == 0);
+}
+
 TEST_CASE("a logarithmic axis omits and counts values that are not positive") {
   Curve curve;
   for (const double y : {1.0, 0.0, -2.0, 100.0}) curve.append(double(curve.size()), y);

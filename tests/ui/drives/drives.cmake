@@ -74,6 +74,7 @@ if(TARGET lunagrad-mpi AND NOT LUNAGRAD_SANITIZE)  # MPI keeps memory
   endif()
 endif()
 drive(inspect inspect.lua ${LASTING} --size 1280x800)
+drive(tips tips.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(groups groups.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/groups_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)

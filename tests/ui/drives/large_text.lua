@@ -2,12 +2,7 @@
 -- runs shows its table, and the measured steps of Gradients can be read. arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.layout("Watch")
-local function open(panel)
-  ui.click("panel", panel)
-  ui.frames(2)
-  if #ui.texts("panel.more.choice") > 0 then ui.click("panel.more.choice", panel) end
-  ui.frames(3)
-end
+
 -- The item is shown with at least this size in pixels.
 local function shows(item, width, height)
   local x, y, w, h = ui.rect(item)
@@ -24,11 +19,11 @@ ui.wait("inspector.value", " min")
 ui.wait("inspector.cells")
 shows("inspector.cells", 300, 30)
 ui.picture(arg[1] .. "/large-inspector.png")
-open("Runs")
+steps.open("Runs")
 ui.wait("runs.run", "digits")
 shows("runs.run", 30, 15)
 ui.picture(arg[1] .. "/large-runs.png")
-open("Gradients")
+steps.open("Gradients")
 shows("gradients.cadence", 50, 20)
 ui.picture(arg[1] .. "/large-gradients.png")
 ui.quit()

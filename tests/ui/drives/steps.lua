@@ -79,6 +79,14 @@ function steps.panels()
   return titles
 end
 
+-- Brings a panel to the front, also from the list of those without room.
+function steps.open(panel)
+  ui.click("panel", panel)
+  ui.frames(2)
+  if #ui.texts("panel.more.choice") > 0 then ui.click("panel.more.choice", panel) end
+  ui.frames(3)
+end
+
 -- The smallest size of the window: it must not crash.
 function steps.smallest()
   ui.resize(200, 100)

@@ -68,6 +68,19 @@ TEST_CASE("a group's band has its boxes, in the order of execution, and the line
   CHECK_FALSE(group_bands(example.tape.plan, picture, 0)[0].lit);
 }
 
+TEST_CASE("a group that saves no bytes does not speak of them") {
+  Example example;
+  example.tape.plan.groups[0].bytes = 0;
+  const TapePicture picture = example.picture(CollapseState::Mode::all);
+  CHECK(group_bands(example.tape.plan, picture, -1)[0].labels ==
+        std::vector<std::string>{"group of 3: 1.50 µs", "group of 3"});
+  example.tape.plan.groups[0].ns = 0;
+  CHECK(group_bands(example.tape.plan, picture, -1)[0].labels == std::vector<std::string>{"group of 3"});
+  StepPlan plan = *example.tape.plan.plan;
+  plan.bytes_saved = 0;
+  CHECK(plan_summary(plan) == "4 calls in 2 passes over memory: 1 group of 3 calls");
+}
+
 TEST_CASE("closed modules show no groups") {
   const Example example;
   const TapePicture picture = example.picture(CollapseState::Mode::depth);

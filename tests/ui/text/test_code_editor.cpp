@@ -151,6 +151,49 @@ TEST_CASE(
   CHECK_TIME(sum / kFrames < 16);
 }
 
+TEST_CASE("the text stays where it is when the columns beside it come, grow and go") {
+  Frames frames;
+  CodeEditor view;
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "local x" + std::to_string(i) + " = torch.relu(x)\n";
+  TextBuffer buffer(text);
+  CodeEditor::Look look;
+  ImVec2 first{0, 0}, end{0, 0};
+  look.on_visible = [&](int line, ImVec2 min, ImVec2 max) {
+    if (line == 1) first = min, end = max;
+  };
+  frames.draw(view, buffer, look);
+  frames.draw(view, buffer, look);
+  const float x = first.x;
+  REQUIRE(x > 0);
+  std::string cell = "1 ms";
+  look.columns = {{"time", "help"}, {"output", "help"}};
+  look.cell = [&](int, size_t) { return cell; };
+  for (int i = 0; i < 3; ++i) frames.draw(view, buffer, look);
+  CHECK(first.x == x);
+  const float y = first.y;  // below the row of the headings
+  cell = "[64, 128, 256]";
+  for (int i = 0; i < 3; ++i) frames.draw(view, buffer, look);
+  CHECK(first.x == x);
+  // The cells are right of the text, and tell their line.
+  ImGui::GetIO().MousePos = {700, first.y + 3};
+  frames.draw(view, buffer, look);
+  const CodeEditor::Result did = frames.draw(view, buffer, look);
+  CHECK(did.gutter_hovered == 1);
+  CHECK(did.hovered.min.x > end.x);
+  CHECK(did.hovered.contains(ImGui::GetIO().MousePos));
+  look.columns.clear();
+  for (int i = 0; i < 3; ++i) frames.draw(view, buffer, look);
+  CHECK(first.x == x);
+  CHECK(first.y == y);
+  // A window without room for the columns shows the text alone.
+  look.columns = {{"time", "help"}, {"output", "help"}};
+  ImGui::GetIO().DisplaySize = {160, 300};
+  for (int i = 0; i < 3; ++i) frames.draw(view, buffer, look);
+  CHECK(first.x == x);
+  CHECK(frames.draw(view, buffer, look).gutter_hovered == -1);
+}
+
 TEST_CASE("unusual texts are drawn: empty, one very long line, invalid UTF-8, tabs, a tiny window") {
   Frames frames;
   for (const std::string& text :

@@ -8,7 +8,6 @@
 #include "runtime/ops.h"
 #include "ui/widgets/heatmap.h"
 #include "ui/widgets/image_grid.h"
-#include "ui/widgets/tip.h"
 
 using namespace lunagrad;
 
@@ -165,28 +164,4 @@ TEST_CASE("pixels are scaled between the finite minimum and maximum") {
   const float red_green_blue[] = {3, -1, 1};
   CHECK(pixel_color(red_green_blue, 1, 3, range) == IM_COL32(255, 0, 128, 255));
   CHECK(pixel_range({}).high == 0);
-}
-
-TEST_CASE("a tooltip is next to the mouse, inside its picture") {
-  const ImVec2 min{100, 200}, max{400, 260}, size{120, 30};
-  const auto place = [&](ImVec2 mouse, ImVec2 of) {
-    const ImVec2 at = tip_corner(mouse, of, min, max);
-    CAPTURE(mouse.x);
-    CAPTURE(mouse.y);
-    CHECK(at.x >= min.x);
-    CHECK(at.x + of.x <= max.x);
-    const bool covers = mouse.x >= at.x && mouse.x < at.x + of.x && mouse.y >= at.y && mouse.y < at.y + of.y;
-    CHECK_FALSE(covers);
-    return at;
-  };
-  for (float x = min.x; x <= max.x; x += 10)
-    for (float y = min.y; y <= max.y; y += 10) {
-      const ImVec2 at = place({x, y}, size);
-      CHECK(at.y >= min.y);
-      CHECK(at.y + size.y <= max.y);
-      CHECK(place({x, y}, {260, 30}).y + 30 <=
-            max.y);  // too wide to be next to the mouse: stays above the lower edge of the picture
-    }
-  CHECK(place({110, 230}, size).x > 110);
-  CHECK(place({390, 230}, size).x < 390);
 }

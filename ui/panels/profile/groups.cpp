@@ -10,6 +10,7 @@
 #include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 #include "ui/workbench/links.h"
 
 namespace lunagrad {
@@ -176,7 +177,7 @@ void GroupsView::draw_groups(Workbench& bench) const {
     }
     cell(figure_or_dash(row.ns));
     cell(figure_or_dash(alone_ns_[i]), false);
-    cell(bytes_figure(row.bytes));
+    cell(row.bytes > 0 ? bytes_figure(row.bytes) : "–");
     if (clicked) go_to_line(bench, row.members[0].place);
   }
   ImGui::EndTable();
@@ -222,7 +223,7 @@ void GroupsView::draw_alone(Workbench& bench) const {
 }
 
 void GroupsView::draw_tip(const PlannedRow& row, double alone_ns) const {
-  ImGui::BeginTooltip();
+  begin_tip(last_item_subject(), group_name(row));
   ImGui::PushTextWrapPos(em(34));
   bold_text("group of " + std::to_string(row.members.size()) +
             (row.times > 1 ? ", " + count_figure(row.times) + " times" : ""));
@@ -241,7 +242,7 @@ void GroupsView::draw_tip(const PlannedRow& row, double alone_ns) const {
     text_in(theme().muted, "Together %s, one by one %s.", duration_figure(row.ns).c_str(),
             duration_figure(alone_ns).c_str());
   ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
+  end_tip();
 }
 
 }  // namespace lunagrad

@@ -6,6 +6,7 @@
 
 #include "runtime/core/figures.h"
 #include "ui/window/theme.h"
+#include "ui/window/tooltip.h"
 #include "ui/workbench/links.h"
 
 namespace lunagrad {
@@ -156,16 +157,16 @@ void RanksView::draw_lanes(Workbench& bench) {
                             {at.x + width, at.y + float(i + 1) * timeline_row_height()});
   if (!hit.hovered) return;
   const Source& source = sources_[size_t(hit.id)];
-  draw_tip(bench, source);
+  draw_tip(bench, source, hit);
   if (hit.clicked && source.transfer >= 0)
     go_to_line(bench, source.step->lanes[source.lane].transfers[size_t(source.transfer)].place);
 }
 
-void RanksView::draw_tip(Workbench& bench, const Source& source) const {
+void RanksView::draw_tip(Workbench& bench, const Source& source, const TimelineHit& hit) const {
   const RankLane& lane = source.step->lanes[source.lane];
-  ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(em(32));
   const std::string head = std::string(rank_time_name(source.time)) + ", " + rank_name(source.lane);
+  begin_tip({.area = hit.area, .key = uint64_t(hit.id)}, head);
+  ImGui::PushTextWrapPos(em(32));
   bold_text(head);
   ImGui::Text("%s in step %s", duration_figure(source.length_ns).c_str(),
               count_figure(source.step->step).c_str());
@@ -190,7 +191,7 @@ void RanksView::draw_tip(Workbench& bench, const Source& source) const {
   if (lane.more > 0)
     text_in(theme().muted, "%s more transfers are left out.", count_figure(lane.more).c_str());
   ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
+  end_tip();
   bench.description().add_last("profiler.rank_tip", said);
 }
 

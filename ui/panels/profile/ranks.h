@@ -28,7 +28,7 @@ class RanksView {
   void draw_legend(Workbench&, const RankSums&);
   void draw_lanes(Workbench&);
   static void draw_table(Workbench&, const RankSums&);
-  void draw_tip(Workbench&, const Source&) const;
+  void draw_tip(Workbench&, const Source&, const TimelineHit&) const;
 
   TimeAxis axis_;
   std::vector<TimeRow> rows_;

@@ -1,4 +1,4 @@
-#include "ui/panels/tape/tip.h"
+#include "ui/panels/tape/box_tip.h"
 
 #include "runtime/core/op_name.h"
 #include "ui/tape/groups.h"
@@ -8,9 +8,12 @@
 
 namespace lunagrad {
 
-void show_box_tip(Workbench& bench, const TapePicture& picture, const TapeMarks& marks, size_t box) {
+void draw_box_tip(Workbench& bench, const TapePicture& picture, size_t box, const ScreenArea& area,
+                  const TapeMarks& marks) {
   const TapeTree::Item item = picture.boxes[box];
-  ImGui::BeginTooltip();
+  begin_tip({.area = area, .key = box}, item.is_group
+                                            ? bench.tape().tree()->groups[item.index].path
+                                            : public_op_name(bench.tape().tape()->nodes[item.index].op));
   ImGui::PushTextWrapPos(em(30));
   if (item.is_group) {
     const TapeTree::Group& group = bench.tape().tree()->groups[item.index];
@@ -47,17 +50,17 @@ void show_box_tip(Workbench& bench, const TapePicture& picture, const TapeMarks&
     }
   }
   ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
+  end_tip();
 }
 
-void show_frame_tip(Workbench& bench, const TapePicture& picture, size_t frame) {
+void draw_frame_tip(Workbench& bench, const TapePicture& picture, size_t frame, const ScreenArea& area) {
   const TapeTree::Group& group = bench.tape().tree()->groups[picture.frames[frame]];
-  ImGui::BeginTooltip();
+  begin_tip({.area = area, .key = picture.boxes.size() + frame}, group.path);
   ImGui::PushTextWrapPos(em(30));
   bold_text(group.path);
   text_in(theme().muted, "%u nodes. Click to close.", group.node_count);
   ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
+  end_tip();
 }
 
 }  // namespace lunagrad
