@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kStays = 0.6;  // seconds that the row stays while the run goes on
 constexpr const char* kAskWhy = "Why?";
-constexpr const char* kOperands = "Show operands";
 constexpr const char* kLive = "Live";
 
 using Reason = PausePosition::Reason;
@@ -50,7 +49,7 @@ std::optional<PauseText> WhereStrip::text_of(Workbench& bench) const {
   if (past) text.reason += ", panels show step " + count_figure(shown.cursor());
   if (text.op.empty()) text.values = bench.texts().source_line(pause->place);
   if (pause->reason == Reason::not_finite && node_of_pause(bench) >= 0) {
-    text.action = bench.why().answers() ? kAskWhy : kOperands;
+    text.action = kAskWhy;
     text.command.clear();
   }
   return text;
