@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "runtime/core/error.h"
 #include "runtime/dist/world.h"
