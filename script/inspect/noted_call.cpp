@@ -46,12 +46,14 @@ NotedCall note_of(const Call& call) {
 
 std::string value_text(const Tensor& given) {
   const Tensor x = given.detach();
-  if (!is_differentiable(x.dtype()) || x.numel() > kMostAtPause || context().capturing)
-    return describe_contents(x, {});
+  if (x.numel() > kMostAtPause || context().capturing) return describe_contents(x, {});
   try {
     const WithoutListeners aside;
     const NoGrad off;
-    return describe_contents(x, read_contents(x));
+    if (is_differentiable(x.dtype())) return describe_contents(x, read_contents(x));
+    const Tensor real = to(x, DType::f32);  // whole numbers, such as labels that may be out of range
+    const std::string line = describe_contents(real, read_contents(real));
+    return text(x.dtype(), line.substr(line.find(' ')));
   } catch (const Error&) {  // a call that the device had not computed yet has failed
     return describe_contents(x, {});
   }

@@ -238,6 +238,7 @@ void RunActions::complain(const std::string& problem) {
 
 void RunActions::run() {
   shown_.follow_run();
+  single_step_ = false;
   // resume() also cancels a pause that is still to come, for example after a single step or a reload.
   if (journal_.active())
     session_.resume();
@@ -387,6 +388,7 @@ void RunActions::rerun_with(const std::map<std::string, std::string>& values) {
 
 void RunActions::pause_or_resume() {
   shown_.follow_run();
+  single_step_ = false;
   if (journal_.state() == SessionState::paused)
     session_.resume();
   else if (journal_.state() == SessionState::running)
@@ -396,6 +398,7 @@ void RunActions::pause_or_resume() {
 void RunActions::step() {
   shown_.follow_run();
   if (journal_.state() == SessionState::paused) {
+    single_step_ = true;
     session_.step();
   } else if (journal_.state() == SessionState::running) {
     session_.pause();
@@ -405,11 +408,14 @@ void RunActions::step() {
 }
 
 void RunActions::step_op() {
-  if (journal_.state() == SessionState::paused) session_.step_op();
+  if (journal_.state() != SessionState::paused) return;
+  single_step_ = true;
+  session_.step_op();
 }
 
 void RunActions::step_line() {
   if (journal_.state() != SessionState::paused) return;
+  single_step_ = true;
   follows_line_from_ = journal_.pauses();
   session_.step_line();
 }

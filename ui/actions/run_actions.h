@@ -79,7 +79,8 @@ class RunActions {
   void step();       // to the next step boundary, then pauses; starts a run if there is none
   void step_op();    // when paused: to the end of the next op
   void step_line();  // when paused: to the script's next line, which the editor then shows
-  void stop();       // at the end of the step; a second call interrupts
+  bool single_step() const { return single_step_; }  // the run was last asked for one step, op or line
+  void stop();                                       // at the end of the step; a second call interrupts
   void interrupt() { session_.interrupt(); }         // immediately
   void stop_at_step_boundary() { session_.stop(); }  // works also when the journal is not up to date
   void evaluate(const std::string& code);            // as a line of the console
@@ -100,6 +101,7 @@ class RunActions {
   void undo_param() { shell_.actions().act("undo_param"); }
 
  private:
+  bool single_step_ = false;
   void add_actions();
   void add_param_actions();
   void add_fork_actions();

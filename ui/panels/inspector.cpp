@@ -292,18 +292,21 @@ class InspectorPanel final : public Panel {
     ImGui::TableNextColumn();
     const std::string name = operand.name.empty() ? std::to_string(i + 1) : operand.name;
     const int maker = inputs ? bench.tape().find_node(operand.node) : -1;
+    const std::string label =
+        fitting_name(name, {ImGui::GetFont(), ImGui::GetFontSize()}, ImGui::GetContentRegionAvail().x);
+    const std::string whole = label == name ? "" : name + ". ";
     if (maker >= 0) {
       ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
-      if (ImGui::Selectable(name.c_str())) bench.tape_actions().select(maker);
+      if (ImGui::Selectable(label.c_str())) bench.tape_actions().select(maker);
       ImGui::PopStyleColor();
-      explain(("Made by node " + std::to_string(operand.node) + " as tensor " +
+      explain((whole + "Made by node " + std::to_string(operand.node) + " as tensor " +
                std::to_string(operand.tensor) + ". Click to select that node.")
                   .c_str());
     } else {
-      ImGui::TextUnformatted(name.c_str());
-      explain((inputs
-                   ? "Tensor " + std::to_string(operand.tensor) + ", not on this tape: it needs no gradient."
-                   : "Tensor " + std::to_string(operand.tensor) + ".")
+      ImGui::TextUnformatted(label.c_str());
+      explain((whole + (inputs ? "Tensor " + std::to_string(operand.tensor) +
+                                     ", not on this tape: it needs no gradient."
+                               : "Tensor " + std::to_string(operand.tensor) + "."))
                   .c_str());
     }
     if (operand.dtype.empty()) {  // an optional operand that was not given

@@ -223,9 +223,10 @@ class TapePanel final : public Panel {
     }
     if (wanted_ >= 0 && size_t(wanted_) < picture.box_of.size()) {
       const uint32_t box = picture.box_of[size_t(wanted_)];
-      if (!picture.boxes[box].is_group) {
+      if (!picture.boxes[box].is_group || (opened_ != 0 && picture.keys[box] != opened_)) {
         canvas_.reveal(int(box));
         wanted_ = -1;
+        opened_ = 0;
       }
     }
     const double now = ImGui::GetTime();
@@ -266,6 +267,13 @@ class TapePanel final : public Panel {
     bench.tape_actions().select(node);
     selections_ = bench.tape().selections();
     wanted_ = -1;
+  }
+
+  // Opens a closed module. What it holds stays in sight.
+  void open(Workbench& bench, const TapePicture& picture, size_t box) {
+    wanted_ = bench.tape().tree()->first_node(picture.boxes[box]);
+    bench.tape_actions().set_open(picture.boxes[box].index, true);
+    opened_ = picture.keys[box];
   }
 
   // Places the next item in this row, or in a new row if there is no space.
@@ -404,6 +412,7 @@ class TapePanel final : public Panel {
     canvas_.reveal(next);
     const TapeTree::Item item = picture.boxes[size_t(next)];
     select_here(bench, item.is_group ? -1 : int(item.index));
+    if (!item.is_group) bench.shell().raise_panel("Inspector", title());
     group_ = item.is_group ? picture.keys[size_t(next)] : 0;
   }
 
@@ -412,7 +421,7 @@ class TapePanel final : public Panel {
     const int box = focused_box(bench, picture);
     if (box < 0) return;
     if (picture.boxes[size_t(box)].is_group)
-      bench.tape_actions().set_open(picture.boxes[size_t(box)].index, true);
+      open(bench, picture, size_t(box));
     else
       wanted_menu_ = int(picture.boxes[size_t(box)].index);
   }
@@ -490,7 +499,7 @@ class TapePanel final : public Panel {
     } else if (click.kind == Kind::box) {
       const TapeTree::Item item = picture.boxes[size_t(click.index)];
       if (item.is_group) {
-        bench.tape_actions().set_open(item.index, true);
+        open(bench, picture, size_t(click.index));
       } else {
         select_here(bench, int(item.index));
         bench.shell().raise_panel("Inspector", title());
@@ -567,8 +576,9 @@ class TapePanel final : public Panel {
   bool whole_ = false;  // the user wants to see the whole tape, also after it changes
   bool sideways_ = false;
   uint64_t selections_ = 0;
-  int wanted_ = -1;     // a node to show as soon as the modules around it are open
-  uint64_t group_ = 0;  // key of the closed module that the arrows moved to
+  int wanted_ = -1;      // a node to show as soon as the modules around it are open
+  uint64_t opened_ = 0;  // key of the module that the user opened, with wanted_ inside; 0: none
+  uint64_t group_ = 0;   // key of the closed module that the arrows moved to
   double last_time_ = 0;
   TapeMarks marks_;
   ImVec2 sheet_{0, 0};  // its size

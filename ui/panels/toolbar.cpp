@@ -247,7 +247,7 @@ Piece rate_piece(Workbench& bench) {
   const double rate =
       bench.journal().state() == SessionState::paused ? 0 : bench.journal().steps_per_second();
   std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
-  return figure_piece(13, text, em(6), [&bench, text = std::string(text)] {
+  return figure_piece(13, text, em(7.2f), [&bench, text = std::string(text)] {
     draw_figure(bench, "rate", text, "Steps per second, over the last two seconds.");
   });
 }

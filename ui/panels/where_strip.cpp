@@ -78,7 +78,8 @@ void WhereStrip::draw(Workbench& bench, float width) {
     const PausePtr& pause = bench.journal().pause();
     bad_ = pause && (pause->reason == Reason::error || pause->reason == Reason::not_finite);
     until_ = now + kStays;
-  } else if (bench.journal().state() != SessionState::running || !bench.shown().live() || now > until_) {
+  } else if (bench.journal().state() != SessionState::running || !bench.control().single_step() ||
+             !bench.shown().live() || now > until_) {
     shown_.reset();
   } else if (shown_) {
     draw_again_in(until_ - now);

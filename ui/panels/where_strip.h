@@ -11,8 +11,9 @@ namespace lunagrad {
 
 class WhereStrip {
  public:
-  // At the cursor; takes no space while there is nothing to say. For a moment after a pause it keeps its row,
-  // so that the panels below do not move at each single step.
+  // At the cursor; takes no space while there is nothing to say. It keeps its row for a moment of a single
+  // step, so that the panels below do not move at each, and gives it up at once when the run goes on, so that
+  // none moves later under the mouse.
   void draw(Workbench&, float width);
 
  private:

@@ -402,6 +402,14 @@ bool TapeTree::inside(uint32_t group, uint32_t ancestor) const {
   return group == ancestor;
 }
 
+int TapeTree::first_node(Item item) const {
+  while (item.is_group) {
+    if (groups[item.index].items.empty()) return -1;
+    item = groups[item.index].items.front();
+  }
+  return int(item.index);
+}
+
 const std::string& TapeTree::module_of(uint32_t group) const {
   while (groups[group].part) group = uint32_t(groups[group].parent);
   return groups[group].path;

@@ -36,6 +36,7 @@ struct TapeTree {
       operands;  // for each node: the nodes on the tape that it reads, each once
 
   bool inside(uint32_t group, uint32_t ancestor) const;
+  int first_node(Item) const;  // inside of it, in the order of execution; -1: it is empty
   const std::string& module_of(
       uint32_t group) const;  // the path of the module that the group is or is part of
 };

@@ -251,7 +251,7 @@ end
   const auto tape = recorder.session.tape();
   REQUIRE(tape->passes.size() == 2);
   REQUIRE(tape->pass == 1);
-  recorder.session.set_history_budget(size_t(1) << 20);
+  recorder.session.set_history_budget(kTapeShare << 20);
   REQUIRE(recorder.eval(""));
   const History before = recorder.session.history();
   REQUIRE(before.steps.size() >= 8);

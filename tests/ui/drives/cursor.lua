@@ -36,12 +36,12 @@ local past = step_in("cursor")
 assert(past < real.step_in("step"), "the cursor is not in the past but at step " .. past)
 ui.expect("state", "running")
 ui.wait("tape.summary", "step " .. past)
-for name, panel in pairs {["curves.cursor"] = "Curves", ["gradients.cursor"] = "Gradients"} do
+for _, panel in ipairs {"Curves", "Gradients"} do
   real.click("panel", panel)
+  local name = panel:lower() .. ".cursor"
   ui.wait(name, "(past)")
   assert(step_in(name) == past, name .. " is at another step: " .. ui.texts(name)[1])
 end
-real.click("panel", "Gradients")
 -- A kept step that was not measured shows the gradients measured before it, and says so.
 assert((step_in("panel.step", "Gradients") or 0) < past, "Gradients shows a later step")
 real.click("tape.node", "linear [64, 256]")

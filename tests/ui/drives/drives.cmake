@@ -101,7 +101,7 @@ drive(error error.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/error_script.lua --s
 drive(input input.lua ${LASTING} --size 1280x800)
 drive(large-text large_text.lua ${LASTING} --size 1280x800 --scale 1.6)
 drive(time time.lua ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=10000 --size 1280x800)
-drive(past-text past_text.lua --size 1280x800)
+drive(past-text past_text.lua --size 1280x1200)
 drive(cursor cursor.lua ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=10000 --size 1280x800)
 drive(differs differs.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/differs_script.lua --size 1280x800)
 drive(probes probes.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/probes_script.lua --size 1280x800)

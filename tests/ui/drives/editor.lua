@@ -20,13 +20,17 @@ local function shows(name, prefix)
     if text:sub(1, #prefix) == prefix then return true end
   end
 end
--- On a slow machine the panel gets its size after the first notches of the wheel, and hides the line again.
-local from = os.time()
-repeat
-  assert(os.time() - from < 60, "no costs of line 28 are shown")
-  if not shows("editor.line", "28:   return self.fc2") then ui.wheel("editor.line", -1) end
-  ui.frames(1)
-until shows("editor.cost", "28:")
+-- Scrolls down to line 28. On a slow machine the panel gets its size after the first notches of the wheel, and hides the line
+-- again.
+local function reach_costs()
+  local from = os.time()
+  repeat
+    assert(os.time() - from < 60, "no costs of line 28 are shown")
+    if not shows("editor.line", "28:   return self.fc2") then ui.wheel("editor.line", -1) end
+    ui.frames(1)
+  until shows("editor.cost", "28:")
+end
+reach_costs()
 ui.picture(arg[1] .. "/editor_running.png")
 
 -- A line that does not compile is marked, and corrected.
@@ -54,8 +58,9 @@ ui.absent("editor.tab", "modified")
 -- A line outlines its nodes; a node marks its line.
 ui.key("F6")
 ui.wait("state", "paused")
-ui.wheel("editor.line", -5)
-ui.wait("editor.cost", "28:")
+ui.wait("editor.stands")  -- the editor follows the pause
+ui.wheel("editor.line", 20)
+reach_costs()
 ui.click("editor.line", "28:   return")
 ui.wait("editor.caret", "28:")
 ui.wait("editor.lit", "nodes")
@@ -90,6 +95,7 @@ ui.key("F12")
 ui.wait("editor.caret", line_of "local function accuracy" .. ":16")
 
 -- Completion and help.
+ui.key("Home")  -- the line may be longer than the panel is wide
 ui.wheel("editor.line", 20)
 ui.wait("editor.line", "4:")
 ui.click("editor.line", "4:")

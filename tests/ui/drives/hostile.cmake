@@ -131,7 +131,7 @@ while true do local z = w * 2; z = nil end
 ]=] [=[
 ui.wait("console.line", "walked")
 ui.wait("tape.summary", "100,001 nodes")
-ui.wait("tape.node", nil, 30)
+ui.wait("tape.group", nil, 30)
 ui.drag("tape.fit", 0, 40)
 ui.click("tape.search")
 ui.type("leaf")

@@ -23,8 +23,8 @@ local parts = #ui.texts("tape.group")
 assert(parts >= 8, "only " .. parts .. " parts are shown")
 ui.expect("tape.collapsed", parts .. " boxes collapsed to fit: expand all")
 local heights, rows = {}, 0
-for number = 1, parts do
-  local _, y = ui.rect("tape.group", (" %d of %d"):format(number, parts))
+for _, part in ipairs(ui.texts "tape.group") do
+  local _, y = ui.rect("tape.group", part)
   if not heights[math.floor(y + 0.5)] then rows = rows + 1 end
   heights[math.floor(y + 0.5)] = true
 end

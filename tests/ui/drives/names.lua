@@ -10,6 +10,7 @@ local function change(text, item)
 end
 
 ui.wait("curves.curve", "fooled")
+ui.wait("tape.open")
 dofile(arg[0]:match(".*/") .. "steps.lua").open_modules()
 ui.wait("tape.frame", "G")
 ui.wait("tape.frame", "D")
