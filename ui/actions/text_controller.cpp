@@ -90,7 +90,8 @@ void TextController::bring(const std::string& file) {
 bool TextController::follow_pause() {
   if (journal_.pause() == pause_) return false;
   pause_ = journal_.pause();
-  if (!pause_ || pause_->place.line < 1) return false;
+  if (!pause_ || pause_->place.line < 1 || wanted_place_)
+    return false;  // a line that was asked for goes first
   bring(pause_->place.file);
   return true;
 }

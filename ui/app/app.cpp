@@ -401,7 +401,7 @@ void App::draw_content() {
   where_strip_.draw(bench_, size.x - 2 * gap);
   if (notices_.draw(bench_, size.x - 2 * gap)) restart();
   why_strip_.draw(bench_, size.x - 2 * gap);
-  const ImVec2 body = ImGui::GetCursorScreenPos();
+  const ImVec2 body{at.x + gap, ImGui::GetCursorScreenPos().y};
   regions_.draw(bench_, body, {at.x + size.x - gap - body.x, at.y + size.y - gap - body.y});
   palette_.draw(bench_);
   key_sheet_.draw(bench_);

@@ -62,6 +62,7 @@ void WhyWriter::about_node(int node) {
   const Summary *value = tape_.value(node), *gradient = tape_.gradient(node);
   if (any_not_finite(value)) return not_finite_value(node);
   if (any_not_finite(gradient)) return not_finite_gradient(node);
+  if (facts_.tape->failed && at.id == facts_.tape->at) return failed_call(node);
   if (tape_.is_root(node)) return loss();
   if (!tape_.measured())
     return say_of(node,

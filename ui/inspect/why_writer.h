@@ -40,6 +40,8 @@ class WhyWriter {
   // why_unreached.cpp: a parameter that gets no gradient.
   void unreached_parameter(const std::string& name);
   void unreached_node(int node);
+  // why_failed.cpp: the call whose error ended the run.
+  void failed_call(int node);
   // why_finite.cpp: NaN and Inf.
   void found_not_finite();
   void not_finite_value(int node);

@@ -98,7 +98,7 @@ void WhyStrip::draw(Workbench& bench, float width) {
   ImGui::AlignTextToFramePadding();
   bold_text(head);
   bench.description().add_last("why.subject", head);
-  ImGui::SameLine(std::max(ImGui::GetContentRegionAvail().x - em(1.4f), em(4)));
+  ImGui::SameLine(std::max(ImGui::GetContentRegionAvail().x - em(1.9f), em(4)));
   const bool closes = ImGui::Button("x##why");
   bench.description().add_last("why.close", "");
   explain("Closes the answer.");

@@ -268,7 +268,9 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
     const ImVec2 window = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     const float right =
         std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + m_.right));
-    const float top = std::max(at.y, window.y), bottom = std::min(at.y + m_.line, window.y + size.y);
+    const float scrollbar = ImGui::GetScrollMaxX() > 0 ? ImGui::GetStyle().ScrollbarSize : 0;
+    const float top = std::max(at.y, window.y);
+    const float bottom = std::min(at.y + m_.line, window.y + size.y - scrollbar);
     if (top < bottom) look.on_visible(i, {at.x, top}, {right, bottom});
   }
 }

@@ -36,6 +36,22 @@ TEST_CASE("a gradient of 0 leads over the dead relu to the bias, and to the upda
   CHECK(update.step == 1);
 }
 
+TEST_CASE("of a call that failed the trail leads to what it read, not to gradients") {
+  DeadNetwork net;
+  net.tape.failed = true;
+  net.tape.pass = -1;
+  net.tape.at = net.tape.nodes.front().id;
+  WhyFacts facts;
+  facts.tape = &net.tape;
+  const WhyTrail trail = why(facts, {.node = net.tape.at});
+  REQUIRE(trail.links.size() >= 2);
+  CHECK(trail.links[0].sentence.find("failed and has no result") != std::string::npos);
+  CHECK(trail.links[0].node == net.tape.at);
+  CHECK(trail.links[1].sentence.find(" comes from ") != std::string::npos);
+  CHECK(trail.links[1].node == net.tape.nodes.front().inputs.front().node);
+  CHECK(all_of(trail).find("backward pass") == std::string::npos);
+}
+
 TEST_CASE("since when: between two measured steps, with the user's changes, or from the first values on") {
   const DeadNetwork net;
   WhyFacts facts;
