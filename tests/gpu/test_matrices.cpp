@@ -1,16 +1,16 @@
 // Matrix products of 16-bit types and at lower precision, on matrix units if the device has them; and the
 // translation of the shader of the matrix units.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "gpu/vulkan/pipeline_maker.h"
 #include "gpu/vulkan/portable_matrices.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
 namespace {
-
-#include "shaders/matmul_cooperative.spv.h"
 
 struct Sizes {
   Shape a, b;
@@ -88,7 +88,12 @@ TEST_CASE("products with \"high\" keep the exponents of f32") {
 }
 
 TEST_CASE("the shader of the matrix units is translated to SPV_KHR_cooperative_matrix") {
-  const std::span<const uint32_t> given(matmul_cooperative_words);
+  const auto shaders = gpu::all_shaders();
+  const auto found = std::find_if(shaders.begin(), shaders.end(), [](const gpu::ShaderCode& shader) {
+    return shader.name == "matmul_cooperative";
+  });
+  REQUIRE(found != shaders.end());
+  const std::span<const uint32_t> given = found->words;
   REQUIRE(gpu::is_cooperative(given));
   for (const bool bfloat : {false, true}) {
     const std::vector<uint32_t> made = gpu::portable_matrices(given, bfloat);
