@@ -177,7 +177,7 @@ constexpr CommandWords kWords[] = {
     {"Profiler: groups", "fused fusion kernels deferred lazy compile"},
     {"Profiler: timeline", "trace threads gantt spans overlap"},
     {"Profiler: memory", "ram vram bytes usage allocation allocations oom peak mib out"},
-    {"Profiler: owners", "leak leaks leaking garbage retained references memory growth"},
+    {"Profiler: owners", "garbage retained references memory growth"},
     {"Profiler: find what outlives its step",
      "leak leaks leaking garbage retained references memory growth owners"},
     {"Profiler: ranks", "distributed processes nodes mpi ddp communication all_reduce parallel"},

@@ -247,6 +247,7 @@ class RunsPanel final : public Panel {
   // The selected runs, or else the ticked ones.
   std::vector<std::string> to_export(Workbench& bench) const {
     const std::set<std::string>& chosen = selected_.empty() ? bench.runs().shown() : selected_;
+    if (chosen.empty() && !bench.journal().run_folder().empty()) return {bench.journal().run_folder()};
     return {chosen.begin(), chosen.end()};
   }
 

@@ -212,6 +212,10 @@ float widest(std::initializer_list<const char*> texts) {
 
 std::string fitting_name(std::string_view name, const Fonts::Label& label, float width) {
   if (label.width(name) <= width) return std::string(name);
+  // A path without its first parts, while it still has two.
+  for (size_t dot = name.find('.'); dot != name.npos && name.find('.', dot + 1) != name.npos;
+       dot = name.find('.', dot + 1))
+    if (std::string part = "…" + std::string(name.substr(dot + 1)); label.width(part) <= width) return part;
   // The first byte of each character, and the end of the name.
   std::vector<size_t> starts;
   for (size_t i = 0; i < name.size(); ++i)

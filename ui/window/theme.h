@@ -40,8 +40,8 @@ struct Fonts {
 std::string fitting_text(std::string_view text, const Fonts::Label&, float width);
 // The width of the widest of the texts that an item may have, so that nothing moves when its text changes.
 float widest(std::initializer_list<const char*> texts);
-// A name, or its beginning and its end with "…" between them: names in a row differ at their ends, as in
-// "blocks.12". From the last dot on, the end stays as long as it fits.
+// A name, or the last parts of a path behind "…", or its beginning and its end with "…" between them: names
+// in a row differ at their ends, as in "blocks.12". From the last dot on, the end stays as long as it fits.
 std::string fitting_name(std::string_view name, const Fonts::Label&, float width);
 
 const Theme& theme();

@@ -18,8 +18,9 @@ inline constexpr const char* kForkHelp =
     "up to that step.";
 inline constexpr const char* kScriptHelp = "Shows the script of the selected run as it was then.";
 inline constexpr const char* kExportHelp =
-    "Exports the selected runs, or the ticked ones, as one HTML page with curves, tapes, media, console "
-    "and configuration.";
+    "Exports the selected runs, or the ticked ones, else the run of the window, as one HTML page with "
+    "curves, "
+    "tapes, media, console and configuration.";
 inline constexpr const char* kDeleteHelp = "Deletes the selected runs with their folders. Asks first.";
 
 }  // namespace lunagrad
