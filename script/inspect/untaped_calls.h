@@ -26,8 +26,8 @@ class UntapedCalls {
   // The note of an operand's maker; 0: there is none. `reader`: the node or note that reads the operand.
   uint64_t maker_of(uint64_t tensor, uint64_t reader) const;
   const KeptNode* find(uint64_t id) const;
-  // After the step: keeps only the notes that lead to one of its passes or to the latest note(), since the step
-  // may be kept for long, and releases the parameters, which would outlive their model.
+  // After the step: keeps only the notes that lead to one of its passes or to the latest note(), since the
+  // step may be kept for long, and releases the parameters, which would outlive their model.
   void retire(std::span<const std::unique_ptr<KeptPass>>);
 
  private:

@@ -173,6 +173,12 @@ std::vector<CommandPtr> Commands::matching(std::string_view typed) const {
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
+    // Many runs or nodes of one name do not hide the best command of the table: it is among the first three.
+    constexpr ptrdiff_t kFirst = 3;
+    const auto best =
+        std::find_if(found.begin(), found.end(), [](const auto& entry) { return !entry.second->composed; });
+    if (best != found.end() && best - found.begin() >= kFirst)
+      std::rotate(found.begin() + kFirst - 1, best, best + 1);
   }
   std::vector<CommandPtr> commands;
   for (auto& [score, command] : found) commands.push_back(std::move(command));

@@ -209,6 +209,12 @@ TEST_CASE("60 words find what they mean among the first three") {
     right += found;
   }
   MESSAGE(right, " of ", typed, " words find what they mean");
+  // Neither do runs that are named so hide a command.
+  window.bench().commands().add_source([](std::string_view, std::vector<Command>& found) {
+    for (int i = 1; i <= 9; ++i) found.push_back({"Run: resume-" + std::to_string(i), "", "", [] {}});
+  });
+  const std::vector<std::string> resumed = window.first("resume");
+  CHECK(std::find(resumed.begin(), resumed.end(), "Run or continue") != resumed.end());
   const std::vector<std::string> fonts = window.first("font", 1000);
   CHECK(std::find(fonts.begin(), fonts.end(), "Forward in time") == fonts.end());
   const std::vector<std::string> leaks = window.first("leak", 1000);

@@ -248,6 +248,8 @@ print("through")
 file(WRITE ${WORK}/full_drive.lua [=[
 ui.layout("Watch")
 ui.wait("console.line", "through", 60)
+ui.wait("failure", "metrics.jsonl")
+ui.frames(3)
 ui.expect("console.line", "metrics.jsonl")
 ui.expect("console.line", "checkpoint")
 ui.expect("curves.curve", "loss 3000 points")

@@ -142,6 +142,7 @@ ui.wait("editor.past", "model.lua as this fork runs it")
 ui.wait("editor.line", "3: " .. line "relu")
 ui.wait("tape.node", "relu")
 ui.picture(arg[1] .. "/fork.png")
+ui.seconds(1)  -- the row below the toolbar has gone
 real.click("editor.past.back", "Text of now")
 real.gone("editor.past")
 ui.wait("editor.line", "3: " .. line "gelu")
