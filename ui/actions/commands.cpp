@@ -151,7 +151,12 @@ const Command* Commands::meant(const Chord& chord, std::string_view focused_pane
 
 std::vector<CommandPtr> Commands::matching(std::string_view typed) const {
   const TypedWords words(typed);
-  std::vector<std::pair<int, CommandPtr>> found;
+  struct Found {
+    int score;
+    CommandPtr command;
+    bool of_table;
+  };
+  std::vector<Found> found;
   const auto offer = [&](const Command& command, const std::shared_ptr<const void>& owner) {
     constexpr int kKey = 100000;  // above every match of words
     constexpr int kNotNow = 30;   // of equally good matches, those that can run come first
@@ -161,7 +166,7 @@ std::vector<CommandPtr> Commands::matching(std::string_view typed) const {
       if (same_key(typed, command.key)) score = kKey;
       if (score && !enabled(command)) *score -= kNotNow;
     }
-    if (score) found.emplace_back(*score, CommandPtr(owner, &command));
+    if (score) found.push_back({*score, CommandPtr(owner, &command), !owner});
   };
   for (const Command& command : commands_) offer(command, nullptr);
   if (!words.empty()) {
@@ -172,16 +177,15 @@ std::vector<CommandPtr> Commands::matching(std::string_view typed) const {
       offer(command, offered);
     }
     std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+                     [](const Found& a, const Found& b) { return a.score > b.score; });
     // Many runs or nodes of one name do not hide the best command of the table: it is among the first three.
     constexpr ptrdiff_t kFirst = 3;
-    const auto best =
-        std::find_if(found.begin(), found.end(), [](const auto& entry) { return !entry.second->composed; });
+    const auto best = std::find_if(found.begin(), found.end(), [](const Found& one) { return one.of_table; });
     if (best != found.end() && best - found.begin() >= kFirst)
       std::rotate(found.begin() + kFirst - 1, best, best + 1);
   }
   std::vector<CommandPtr> commands;
-  for (auto& [score, command] : found) commands.push_back(std::move(command));
+  for (Found& one : found) commands.push_back(std::move(one.command));
   return commands;
 }
 
