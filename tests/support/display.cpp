@@ -34,8 +34,8 @@ int Display::window(const std::string& of_class) const {
 }
 
 bool Display::has_drawn() const {
-  // A file of xwd: numbers of 32 bits with the highest byte first, of which the first is the size of this
-  // header and the 20th the number of colours, each of 12 bytes, between it and the pixels.
+  // An xwd file: a header of big-endian 32-bit numbers, then the colour table, then the pixels. The first
+  // number is the size of the header, the 20th the number of colours; a colour has 12 bytes.
   const std::string screen = read_file(folder_.path() + "/Xvfb_screen0");
   const auto number = [&](size_t at) {
     uint32_t value = 0;

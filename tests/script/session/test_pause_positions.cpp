@@ -318,7 +318,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the operands of a position: values, -Inf as such, NaN counted; those of a failed call, too") {
+TEST_CASE("a position lists its operands, also of a failed call, with -Inf apart from Inf and NaN counted") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   REQUIRE(recorder.session.add_breakpoint({}));

@@ -79,7 +79,7 @@ function steps.panels()
   return titles
 end
 
--- Brings a panel to the front, also from the list of those without room.
+-- Brings a panel to the front, also from the list of panels without room.
 function steps.open(panel)
   ui.click("panel", panel)
   ui.frames(2)
