@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/core/memory_limit.h"
 #include "runtime/core/waiting.h"
@@ -288,6 +289,7 @@ void TapeWatch::clear() {
   report_ = last_report_ = nullptr;
   step_began_ = 0;
   step_time_ = leaves_cost_ = snapshot_cost_ = 0;
+  leaves_copied_ = false;
   chosen_ = 0;
   std::deque<Step> dropped;
   std::shared_ptr<const TapeSnapshot> latest;
@@ -327,6 +329,9 @@ void TapeWatch::begin(std::span<Node* const> nodes) {
                     ++steps_without_leaves_ >= kMeasureLeaves;
   const double cost = current_->begin_pass(nodes, copy, last_.get());
   if (cost == 0) return;
+  // The first copy also pays for new memory, several times the cost of those that follow: the next step is
+  // measured instead.
+  if (!std::exchange(leaves_copied_, true)) return;
   leaves_cost_ = leaves_cost_ == 0 ? cost : std::min(cost, 1.5 * leaves_cost_);
   steps_without_leaves_ = 0;
 }
