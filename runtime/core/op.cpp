@@ -23,13 +23,12 @@ bool Value::operator==(const Value& other) const {
   return false;
 }
 
-namespace {
-
-const char* input_name(const Op& op, size_t i) {
-  return op.inputs.empty() ? "operand" : op.inputs[std::min(i, op.inputs.size() - 1)].name;
+std::string input_name(const Op& op, size_t i) {
+  if (op.inputs.empty()) return text("operand ", i + 1);
+  const size_t last = op.inputs.size() - 1;
+  if (i < last || !op.inputs[last].list) return op.inputs[std::min(i, last)].name;
+  return text(op.inputs[last].name, '[', i - last + 1, ']');
 }
-
-}  // namespace
 
 // run() provides the memory of a new output.
 void Call::emit(const Shape& shape, DType dtype) {

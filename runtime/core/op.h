@@ -247,6 +247,9 @@ struct Op {
   bool is_composition() const { return compose && !cpu && !shape; }
 };
 
+// The name of an input of a call: `weight`, or `tensors[2]` for an element of the list that ends the inputs,
+// or `operand 2` for an op whose inputs have no names.
+std::string input_name(const Op&, size_t input);
 // Floating-point operations of a call whose outputs are known; 0 when its op computes nothing.
 double call_flops(const Call&);
 // Bytes of memory that a call reads and writes: by the op's record, else each operand and each output once,

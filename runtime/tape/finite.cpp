@@ -91,13 +91,6 @@ std::string counted(const Contents& c) {
 // The value of the only element.
 const char* name_of_bad(const Contents& c) { return c.nans ? "NaN" : c.negative_infs ? "-Inf" : "Inf"; }
 
-std::string input_name(const Op& op, size_t i) {
-  if (op.inputs.empty()) return text("operand ", i + 1);
-  const size_t last = op.inputs.size() - 1;
-  if (i < last || !op.inputs[last].list) return op.inputs[std::min(i, last)].name;
-  return text(op.inputs[last].name, '[', i - last + 1, ']');
-}
-
 struct Named {
   std::string name;
   Tensor value;

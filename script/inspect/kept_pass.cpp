@@ -41,12 +41,6 @@ OperandInfo describe_operand(const KeptOperand& operand) {
   return info;
 }
 
-std::string input_name(const Op& op, size_t i) {
-  if (i < op.inputs.size() && !op.inputs[i].list) return op.inputs[i].name;
-  const size_t list = op.inputs.empty() ? 0 : op.inputs.size() - 1;
-  return text(op.inputs.empty() ? "input" : op.inputs[list].name, '[', i - list + 1, ']');
-}
-
 uint64_t key_of(const Node& root) {
   return (uint64_t(root.line.file) << 40) ^ (uint64_t(uint32_t(root.line.line)) << 8) ^
          std::hash<std::string_view>()(root.label());

@@ -15,13 +15,6 @@ namespace {
 constexpr int64_t kMostAtPause = int64_t(1) << 24;
 constexpr size_t kMostValues = 6;
 
-std::string operand_name(const Op& op, size_t i) {
-  if (op.inputs.empty()) return text("operand ", i + 1);
-  const size_t last = op.inputs.size() - 1;
-  if (i < last || !op.inputs[last].list) return op.inputs[std::min(i, last)].name;
-  return text(op.inputs[last].name, '[', i - last + 1, ']');
-}
-
 // The summary is computed where the tensor is; it does not tell the sign of infinities.
 Contents read_contents(const Tensor& x) {
   const Summary summary = summarize(x);
@@ -64,7 +57,7 @@ void describe(const NotedCall& noted, PausePosition& at) {
   at.op = public_op_name(call.op->name);
   if (noted.line.known()) at.place = place_of(noted.line);
   for (size_t i = 0; i < call.in.size() && at.operands.size() < kMostValues; ++i)
-    if (call.in[i].defined()) at.operands.push_back({operand_name(*call.op, i), value_text(call.in[i])});
+    if (call.in[i].defined()) at.operands.push_back({input_name(*call.op, i), value_text(call.in[i])});
   for (const Tensor& result : call.out)
     if (result.defined() && at.results.size() < kMostValues)
       at.results.push_back({"result", value_text(result)});

@@ -26,9 +26,9 @@ void set_integer(lua_State* L, const char* field, int64_t value) {
   lua_setfield(L, -2, field);
 }
 
-void push_operand(lua_State* L, const Operand& operand, const char* name) {
+void push_operand(lua_State* L, const Operand& operand, const std::string& name) {
   lua_createtable(L, 0, 8);
-  if (name) set_text(L, "name", name);
+  if (!name.empty()) set_text(L, "name", name);
   set_integer(L, "tensor", int64_t(operand.tensor_id));
   if (operand.node) set_integer(L, "node", int64_t(operand.node->id));
   if (operand.layout) {
@@ -41,10 +41,6 @@ void push_operand(lua_State* L, const Operand& operand, const char* name) {
   lua_pushboolean(L, bool(operand.saved));
   lua_setfield(L, -2, "saved");
   set_integer(L, "version", operand.version);
-}
-
-const char* input_name(const Op& op, size_t i) {
-  return op.inputs.empty() ? nullptr : op.inputs[std::min(i, op.inputs.size() - 1)].name;
 }
 
 void push_attributes(lua_State* L, const Node& node) {
@@ -71,14 +67,14 @@ void push_node(lua_State* L, const Node& node) {
   lua_createtable(L, int(node.in.size()), 0);
   bool saved = false;
   for (size_t i = 0; i < node.in.size(); ++i) {
-    push_operand(L, node.in[i], node.op ? input_name(*node.op, i) : nullptr);
+    push_operand(L, node.in[i], node.op ? input_name(*node.op, i) : std::string());
     lua_rawseti(L, -2, lua_Integer(i) + 1);
     saved |= bool(node.in[i].saved);
   }
   lua_setfield(L, -2, "inputs");
   lua_createtable(L, int(node.out.size()), 0);
   for (size_t i = 0; i < node.out.size(); ++i) {
-    push_operand(L, node.out[i], nullptr);
+    push_operand(L, node.out[i], {});
     lua_rawseti(L, -2, lua_Integer(i) + 1);
     saved |= !node.is_leaf() && bool(node.out[i].saved);
   }
