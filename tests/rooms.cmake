@@ -234,9 +234,9 @@ room(ui/window "GLFW, Vulkan, fonts, themes, input."
 room(ui/record "The registry and the record of actions."
      runtime/core script/lua)
 room(ui/text "Search, and text that can be edited."
-     ui/base ui/window)
+     runtime/core ui/base ui/window)
 room(ui/runs "Run folders as the window lists them, and their curves."
-     runtime/core runtime/io script script/meta script/run script/view ui/base ui/text)
+     runtime/core runtime/io script script/run script/view ui/base ui/text)
 room(ui/graph "Layout and canvas of graphs."
      ui/window)
 room(ui/widgets "Widgets that several panels draw."

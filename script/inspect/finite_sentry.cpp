@@ -1,10 +1,10 @@
 #include "script/inspect/finite_sentry.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
+#include "runtime/core/lower_case.h"
 #include "runtime/core/op_name.h"
 #include "runtime/ops.h"
 #include "runtime/tape/origin.h"
@@ -23,7 +23,7 @@ constexpr uint64_t kOverhead = 100;  // ticks of a check apart from the reading
 
 std::string at(SourceLine line) {
   const std::string place = to_string(line);
-  return place.empty() ? "" : " at " + place.substr(place.find_last_of('/') + 1);
+  return place.empty() ? "" : " at " + file_name(place);
 }
 
 std::string name_of(const Node& leaf) {
@@ -315,9 +315,7 @@ void FiniteSentry::judge_parameter(const Tensor& x) {
 void FiniteSentry::logged(const std::string& name, double value, int64_t step, const SourcePlace& place) {
   if (!looks() || pending_ || std::isfinite(value)) return;
   // Other metrics may be NaN when there is nothing to measure.
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (lower.find("loss") == lower.npos) return;
+  if (lower_case(name).find("loss") == name.npos) return;
   Found found;
   found.kind = bad_kind(value);
   found.step = step;

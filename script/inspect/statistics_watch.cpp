@@ -14,10 +14,7 @@ namespace lunagrad {
 namespace {
 
 // "train.lua:12", without folders: a name in a table.
-std::string brief(SourceLine line) {
-  const std::string place = to_string(line);
-  return place.substr(place.find_last_of('/') + 1);
-}
+std::string brief(SourceLine line) { return file_name(to_string(line)); }
 
 // The time between two measured steps is at least this many times the cost of measuring, so measuring takes
 // at most 1/101 of the time.

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "runtime/core/lower_case.h"
 #include "script/meta/help.h"
-#include "script/meta/lower_case.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
 

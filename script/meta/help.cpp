@@ -10,9 +10,9 @@
 #include <system_error>
 #include <tuple>
 
+#include "runtime/core/lower_case.h"
 #include "script/meta/annotations.h"
 #include "script/meta/library.h"
-#include "script/meta/lower_case.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
 #include "script/parts/names.h"

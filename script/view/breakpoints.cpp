@@ -7,12 +7,6 @@
 #include "runtime/core/error.h"
 
 namespace lunagrad {
-namespace {
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
-}  // namespace
-
 std::optional<std::vector<int64_t>> parse_shape_pattern(const std::string& given) {
   const auto trimmed = [](std::string part) {
     part.erase(0, std::min(part.find_first_not_of(' '), part.size()));

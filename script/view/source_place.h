@@ -14,10 +14,13 @@ struct SourcePlace {
 
 inline SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
+// Without folders.
+inline std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
 // "model.lua:14" without folders; "" without a line.
 inline std::string file_and_line(const SourcePlace& place) {
   if (place.line < 1) return {};
-  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+  return file_name(place.file) + ":" + std::to_string(place.line);
 }
 
 }  // namespace lunagrad

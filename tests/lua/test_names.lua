@@ -111,7 +111,6 @@ do
     expect.equal(listed((on_tape(twice(lg.ones(1, 2))))),
       {"twice", "twice.first", "twice.list.0", "twice.list.1", "twice.list.2", "twice.second"})
   end
-  expect.equal(names.all(twice.first), {"twice.first", "twice.list.0", "twice.list.2", "twice.second"})
 end
 
 -- Models without a variable have the names of their classes; no two have one name.

@@ -44,9 +44,7 @@ std::string reason_of(const PausePosition& at) {
 PauseText pause_text(const PausePosition& at) {
   PauseText text;
   text.reason = reason_of(at);
-  if (at.place.line > 0)
-    text.place =
-        at.place.file.substr(at.place.file.find_last_of('/') + 1) + ":" + std::to_string(at.place.line);
+  if (at.place.line > 0) text.place = file_name(at.place.file) + ":" + std::to_string(at.place.line);
   if (!at.op.empty())
     text.op =
         (at.backward ? "backward of " : "") + at.op + (at.called_as.empty() ? "" : " in " + at.called_as);

@@ -32,7 +32,7 @@ void add_node_command(Workbench& bench, const char* panel, std::string name, con
 // Of the nodes with one name, the first in the order of execution.
 void find_nodes(Workbench& bench, const char* panel, std::string_view typed, std::vector<Command>& found) {
   const TapeSnapshot* const tape = bench.tape().tape();
-  const std::vector<std::string>* const texts = bench.tape().texts();
+  const auto texts = bench.tape().texts();
   if (!tape || !texts || texts->size() != tape->nodes.size()) return;
   const std::string words(typed);
   std::set<std::string> names;

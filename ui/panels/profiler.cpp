@@ -375,7 +375,7 @@ class ProfilerPanel final : public Panel {
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     // The file name distinguishes lines; the tooltip has the folders.
     std::string name = name_of(row, chosen_);
-    if (chosen_ == kLines) name = name.substr(name.find_last_of('/') + 1);
+    if (chosen_ == kLines) name = file_name(name);
     if (chosen_ == kOps) name = public_op_name(name);
     const bool clicked = ImGui::Selectable(name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns);
     ImGui::PopStyleColor();

@@ -284,7 +284,7 @@ class RunsPanel final : public Panel {
   template <class Place>
   void draw_sweep_choice(Workbench& bench, const Place& place) {
     const auto name = [](const std::string& folder) {
-      return folder.empty() ? "all runs" : "sweep " + folder.substr(folder.find_last_of('/') + 1);
+      return folder.empty() ? "all runs" : "sweep " + file_name(folder);
     };
     place(em(9));
     ImGui::SetNextItemWidth(em(9));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "script/meta/lower_case.h"
+#include "runtime/core/lower_case.h"
 
 namespace lunagrad {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "script/meta/lower_case.h"
+#include "runtime/core/lower_case.h"
 
 namespace lunagrad {
 namespace {

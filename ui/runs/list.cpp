@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "script/meta/lower_case.h"
+#include "runtime/core/lower_case.h"
 #include "ui/runs/journal.h"
 
 namespace lunagrad {

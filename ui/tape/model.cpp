@@ -1,10 +1,10 @@
 #include "ui/tape/model.h"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_map>
 
 #include "runtime/core/hash.h"
+#include "runtime/core/lower_case.h"
 #include "runtime/core/op_name.h"
 #include "ui/tape/fit.h"
 #include "ui/widgets/value_view.h"
@@ -29,11 +29,6 @@ CollapseState pinned(CollapseState state, const TapeTree& tree, const std::vecto
   for (size_t g = 1; g < tree.groups.size(); ++g)
     if (open[size_t(tree.groups[g].parent)]) state.exceptions.try_emplace(tree.groups[g].key, open[g] != 0);
   return state;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 }  // namespace
@@ -71,12 +66,12 @@ std::string searchable_text(const NodeInfo& node) {
     for (const OperandInfo& operand : *side)
       text += ' ' + operand.name + ' ' + shape_text(operand.shape) + ' ' + operand.dtype;
   for (const std::string& name : node.also) text += ' ' + name;
-  return lower(text);
+  return lower_case(text);
 }
 
 bool contains_words(const std::string& text, const std::string& words) {
   size_t begin = 0;
-  const std::string wanted = lower(words);
+  const std::string wanted = lower_case(words);
   const std::string_view left(wanted);
   while (begin < wanted.size()) {
     const size_t end = std::min(wanted.find(' ', begin), wanted.size());

@@ -44,7 +44,8 @@ class TapeModel {
   const TapePtr& share() const { return shown_.tape; }
   const TapeTree* tree() const { return shown_.tree.get(); }
   const TapePicture* picture() const { return shown_.picture.get(); }
-  const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // per node, for searches
+  // Per node, for searches. Another pointer when they change.
+  const std::shared_ptr<const std::vector<std::string>>& texts() const { return shown_.texts; }
   uint64_t structure() const { return shown_.structure; }
   bool laying_out() const { return offered_ && (offered_ != shown_.tape || asked_ != shown_.collapse); }
   double kept() const {

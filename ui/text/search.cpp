@@ -1,17 +1,13 @@
 #include "ui/text/search.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 
+#include "runtime/core/lower_case.h"
+
 namespace lunagrad {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // Uses libstdc++'s matcher without recursion and with polynomial time: (a+)+b cannot hang the window.
 std::regex::flag_type flags(bool match_case) {
@@ -55,7 +51,7 @@ void TextSearch::look_for(SearchQuery query) {
   query_ = std::move(query);
   error_.clear();
   expression_.reset();
-  wanted_ = query_.match_case ? query_.text : lower(query_.text);
+  wanted_ = query_.match_case ? query_.text : lower_case(query_.text);
   if (query_.regex && !query_.text.empty()) {
     try {
       expression_.emplace(query_.text, flags(query_.match_case));
@@ -79,7 +75,7 @@ void TextSearch::look_at(const std::string& line, int number) {
       add(size_t(match->position()), size_t(match->length()));
     return;
   }
-  const std::string& text = query_.match_case ? line : lower(line);
+  const std::string& text = query_.match_case ? line : lower_case(line);
   for (size_t at = 0; (at = text.find(wanted_, at)) != text.npos; at += wanted_.size())
     add(at, wanted_.size());
 }

@@ -378,17 +378,6 @@ function names.model_at(path)
   end
 end
 
--- All names of a module, the first one first, the others sorted.
-function names.all(module)
-  local list = {texts[module]}
-  for name in next, others[module] or {} do list[#list + 1] = name end
-  table.sort(list, function(a, b)
-    if a == texts[module] or b == texts[module] then return a == texts[module] and b ~= a end
-    return a < b
-  end)
-  return list
-end
-
 -- The names under which a module holds another one, in its fields and in the tables and lists that these hold.
 local function names_inside(holder, wanted)
   local found, seen, looked = {}, {[holder] = true}, 0

@@ -61,7 +61,7 @@ std::string lines_of(const PlannedRow& row) {
     high = std::max(high, call.place.line);
   }
   if (low <= 0) return "–";
-  std::string text = file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(low);
+  std::string text = file_name(file) + ":" + std::to_string(low);
   if (high > low) text += "-" + std::to_string(high);
   return others ? text + ", …" : text;
 }
@@ -228,7 +228,7 @@ void GroupsView::draw_tip(const PlannedRow& row, double alone_ns) const {
   bold_text("group of " + std::to_string(row.members.size()) +
             (row.times > 1 ? ", " + count_figure(row.times) + " times" : ""));
   for (const PlannedCall& call : row.members) {
-    const std::string file = call.place.file.substr(call.place.file.find_last_of('/') + 1);
+    const std::string file = file_name(call.place.file);
     ImGui::Text("%s  %s:%d", shown_name(call).c_str(), file.c_str(), call.place.line);
     if (!call.stored) {
       ImGui::SameLine();

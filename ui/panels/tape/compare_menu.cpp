@@ -84,16 +84,15 @@ void draw_answer(Workbench& bench, const StepComparison& comparison) {
 
 // The runs with which the tape can be compared: of the same script first, of these the latest first.
 std::vector<const RunSummary*> other_runs(Workbench& bench) {
-  const auto name_of = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
   const std::string& folder = bench.journal().run_folder();
-  const std::string own = folder.empty() ? "" : full_path(folder), script = name_of(bench.script());
+  const std::string own = folder.empty() ? "" : full_path(folder), script = file_name(bench.script());
   std::vector<const RunSummary*> others;
   for (const RunSummary& run : bench.runs().runs())
     if (run.problem.empty() && run.steps > 0 && run.folder != own) others.push_back(&run);
   std::stable_sort(others.begin(), others.end(),
                    [](const RunSummary* a, const RunSummary* b) { return a->started > b->started; });
   std::stable_partition(others.begin(), others.end(),
-                        [&](const RunSummary* run) { return name_of(run->script) == script; });
+                        [&](const RunSummary* run) { return file_name(run->script) == script; });
   return others;
 }
 

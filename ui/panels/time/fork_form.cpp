@@ -78,7 +78,7 @@ void ForkForm::draw_step(Workbench& bench, const RunRecord& run) {
 }
 
 void ForkForm::draw_script(Workbench& bench, const RunRecord& run) {
-  const std::string name = run.script.substr(run.script.find_last_of('/') + 1);
+  const std::string name = file_name(run.script);
   const auto choice = [&](const char* label, bool edited, const std::string& help) {
     if (tool_button(label, edited_ == edited)) edited_ = edited;
     bench.description().add_last("fork.script", std::string(label) + (edited_ == edited ? " on" : ""));
