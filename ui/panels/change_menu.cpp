@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "script/parts/names.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -114,7 +115,7 @@ void ChangeMenu::draw_field(Workbench& bench) {
   if (!ImGui::BeginPopup("change")) return;
   ImGui::TextUnformatted(title_.c_str());
   bench.description().add_last("change.title", title_);
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing()) focus_next_field();
   ImGui::SetNextItemWidth(em(22));
   // When the field opens, a value is selected, or the caret is after the start of a name.
   const auto begin = [](ImGuiInputTextCallbackData* field) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "ui/window/field_focus.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/example_needs.h"
 #include "ui/workbench/key_sheet.h"
@@ -181,7 +182,7 @@ class HelpPanel final : public Panel {
 
   void draw_help(Workbench& bench) {
     ImGui::SetNextItemWidth(-1);
-    if (focus_search_) ImGui::SetKeyboardFocusHere();
+    if (focus_search_) focus_next_field();
     focus_search_ = false;
     if (ImGui::InputTextWithHint("##query", "search: softmax, learning rate, checkpoint", query_,
                                  sizeof query_))

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/core/figures.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"
@@ -101,7 +102,7 @@ class ParametersPanel final : public Panel {
       ImGui::SetNextItemWidth(-1);
       if (param.name == wanted_) {
         ImGui::SetScrollHereY();
-        ImGui::SetKeyboardFocusHere();
+        focus_next_field();
         wanted_.clear();
       }
       draw_value(bench, param);

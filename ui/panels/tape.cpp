@@ -20,6 +20,7 @@
 #include "ui/panels/time/probe_list.h"
 #include "ui/panels/why_strip.h"
 #include "ui/tape/legend.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -80,7 +81,7 @@ class TapePanel final : public Panel {
   void draw_tools(Workbench& bench) override {
     const float others = button_width("Groups") + em(11.4f);
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - others, em(4), em(12)));
-    if (focus_search_) ImGui::SetKeyboardFocusHere();
+    if (focus_search_) focus_next_field();
     focus_search_ = false;
     ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
     const bool entered = ImGui::IsItemDeactivated() && search_[0] &&

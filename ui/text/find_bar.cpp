@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/base/redraw.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -74,7 +75,7 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe, bool read_only)
   bool changed = false;
   const float room = ImGui::GetContentRegionAvail().x;
   const float field = std::clamp(room - em(21), em(6), em(16));
-  if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(focus_, false)) focus_next_field();
   ImGui::SetNextItemWidth(field);
   const bool entered =
       ImGui::InputTextWithHint("##find", "find", &query_.text, ImGuiInputTextFlags_EnterReturnsTrue);

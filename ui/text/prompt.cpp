@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -182,7 +183,7 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
                   const std::function<void(const std::string&)>& complete,
                   const std::function<void(const std::string&)>& describe) {
   complete_ = &complete;
-  if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(focus_, false)) focus_next_field();
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   // Enter takes the chosen name of an open list or else submits the entry, and Escape closes the list. Dear
   // ImGui would end the input with either key: what is typed before the field had the focus again would be

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -70,7 +71,7 @@ void PathBar::open(std::string label, std::string path) {
 std::optional<std::string> PathBar::draw(const Describe& describe) {
   std::optional<std::string> entered;
   if (!open_) return entered;
-  if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(focus_, false)) focus_next_field();
   ImGui::SetNextItemWidth(std::max(em(6), ImGui::GetContentRegionAvail().x - em(9)));
   const auto complete = [](ImGuiInputTextCallbackData* data) {
     const std::string path(data->Buf, size_t(data->BufTextLen));

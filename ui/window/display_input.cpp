@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ui/window/field_focus.h"
 #include "ui/window/glfw.h"
 #include "ui/window/input.h"
 
@@ -160,7 +161,8 @@ void DisplayInput::play(const InputEvent& event) {
 void DisplayInput::play_frame() {
   // Dear ImGui 1.86's backend has set the display's present state; the events replace it by the state at
   // their time.
-  for (const InputEvent& event : queue_.take_frame()) play(event);
+  if (!input_waits())
+    for (const InputEvent& event : queue_.take_frame()) play(event);
   play_mouse(x_ == kNowhere ? ImVec2(-FLT_MAX, -FLT_MAX) : ImVec2(x_, y_));
   for (int button = 0; button < int(std::size(down_)); ++button) play_button(button, down_[button]);
 }

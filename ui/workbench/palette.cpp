@@ -12,6 +12,7 @@
 
 #include "script/meta/library.h"
 #include "ui/base/fuzzy.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -178,7 +179,7 @@ void Palette::draw(Workbench& bench) {
     mode_ = Mode::closed;
     return;
   }
-  if (opening_) ImGui::SetKeyboardFocusHere();
+  if (opening_) focus_next_field();
   const bool opens = std::exchange(opening_, false);
   if (key_pressed(GLFW_KEY_ESCAPE, false)) ImGui::CloseCurrentPopup();
   ImGui::SetNextItemWidth(-1);

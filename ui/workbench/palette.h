@@ -3,6 +3,7 @@
 // to open by a few letters. It searches when it opens and when the text changes, not in each frame. Drawing
 // thread only.
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ class Palette {
   int chosen_ = 0;
   std::vector<std::string> scripts_;
   std::vector<Entry> found_;
-  const void* nodes_ = nullptr;  // the texts of the tape's nodes at the last search
+  std::shared_ptr<const std::vector<std::string>> nodes_;  // the texts of the tape's nodes at the last search
 };
 
 }  // namespace lunagrad

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "script/run/notes.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -37,8 +38,8 @@ bool RunDialogs::draw(Workbench& bench, const Change& change) {
 
 void RunDialogs::draw_note(Workbench& bench, const Change& change) {
   if (!begin_popup("note")) return;
-  text_in(theme().muted, "Note for %s", noted_.substr(noted_.find_last_of('/') + 1).c_str());
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  text_in(theme().muted, "Note for %s", file_name(noted_).c_str());
+  if (ImGui::IsWindowAppearing()) focus_next_field();
   ImGui::SetNextItemWidth(em(26));
   const bool entered = ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
   bench.description().add_last("runs.note.text", note_);

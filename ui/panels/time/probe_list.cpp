@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ui/panels/time/form_width.h"
+#include "ui/window/field_focus.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -116,7 +117,7 @@ bool ProbeList::draw_fields(Workbench& bench) {
     bench.description().add_last(id, text);
     explain(help);
   };
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing()) focus_next_field();
   field("probes.expression", "expression: norm of model.fc1.weight.grad", expression_, sizeof expression_,
         "Lua that gives a number or a tensor of one element, with the variables that the script's functions "
         "have: "
