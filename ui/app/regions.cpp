@@ -272,8 +272,9 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   const std::string title = front;
   const auto needs_note = [&](const std::optional<PanelStep>& step) {
     if (!step || (step->said && tools <= whole)) return false;
-    // While the script runs, the step differs in one frame and not in the next.
-    return bench.journal().state() == SessionState::running || !step_note(bench, *step).empty();
+    // While the script runs, the step differs in one frame and not in the next. At a pause the room stays:
+    // single steps would move what is below.
+    return bench.journal().active() || !step_note(bench, *step).empty();
   };
   const bool noted = needs_note(find(title)->shown_step(bench));
   const float note = noted ? ImGui::CalcTextSize("step 0,000,000").x + em(0.8f) : 0;

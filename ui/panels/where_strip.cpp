@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "runtime/core/figures.h"
-#include "ui/base/redraw.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr double kStays = 0.6;  // seconds that the row stays while the run goes on
 constexpr const char* kAskWhy = "Why?";
 constexpr const char* kLive = "Live";
 
@@ -70,19 +68,15 @@ void WhereStrip::act(Workbench& bench, const PauseText& text) {
 }
 
 void WhereStrip::draw(Workbench& bench, float width) {
-  const double now = ImGui::GetTime();
   std::optional<PauseText> text = text_of(bench);
   const bool present = text.has_value();
   if (present) {
     shown_ = std::move(text);
     const PausePtr& pause = bench.journal().pause();
     bad_ = pause && (pause->reason == Reason::error || pause->reason == Reason::not_finite);
-    until_ = now + kStays;
   } else if (bench.journal().state() != SessionState::running || !bench.control().single_step() ||
-             !bench.shown().live() || now > until_) {
+             !bench.shown().live()) {
     shown_.reset();
-  } else if (shown_) {
-    draw_again_in(until_ - now);
   }
   if (shown_) draw_row(bench, width, present);
 }

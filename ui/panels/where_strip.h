@@ -11,9 +11,9 @@ namespace lunagrad {
 
 class WhereStrip {
  public:
-  // At the cursor; takes no space while there is nothing to say. It keeps its row for a moment of a single
-  // step, so that the panels below do not move at each, and gives it up at once when the run goes on, so that
-  // none moves later under the mouse.
+  // At the cursor; takes no space while there is nothing to say. It keeps its row during a single step, so
+  // that the panels below do not move at each, and gives it up at once when the run goes on, so that none
+  // moves later under the mouse.
   void draw(Workbench&, float width);
 
  private:
@@ -23,7 +23,6 @@ class WhereStrip {
 
   std::optional<PauseText> shown_;
   bool bad_ = false;  // an error or a NaN
-  double until_ = 0;
 };
 
 }  // namespace lunagrad

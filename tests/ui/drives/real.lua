@@ -15,9 +15,21 @@ function real.begin()
   ui.seconds(0.2)
 end
 
+-- Where the item lies once it stays there: a popup, for one, takes its place in its second frame.
+local function resting(name, text)
+  local x, y, width, height = ui.rect(name, text)
+  for _ = 1, 30 do
+    local last_x, last_y = x, y
+    ui.frames(1)
+    x, y, width, height = ui.rect(name, text)
+    if x == last_x and y == last_y then break end
+  end
+  return x, y, width, height
+end
+
 -- The arguments of xdotool that move the mouse to a part of an item, by default its middle.
 function real.aim(name, text, part)
-  local x, y, width, height = ui.rect(name, text)
+  local x, y, width, height = resting(name, text)
   return ("mousemove --window %s %.0f %.0f "):format(real.window, x + width * (part or 0.5), y + height / 2)
 end
 

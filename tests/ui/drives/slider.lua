@@ -7,7 +7,10 @@ ui.click("panel", "Parameters")
 ui.wait("params.value.dropout", nil, 10)
 ui.frames(5)
 real.begin()
-local function to(part) return real.aim("params.value.dropout", nil, part) end
+local x, y, width, height = ui.rect("params.value.dropout")
+local function to(part)
+  return ("mousemove --window %s %.0f %.0f "):format(real.window, x + width * part, y + height / 2)
+end
 real.xdotool(to(0.3) .. "mousedown 1")
 for part = 31, 60 do
   real.xdotool(to(part / 100))
