@@ -18,6 +18,7 @@
 #include "ui/panels/why_strip.h"
 #include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
+#include "ui/widgets/popup_below.h"
 #include "ui/window/outlined.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -197,7 +198,7 @@ void draw_not_finite_warning(Workbench& bench, float width) {
                 note.headline.c_str());
   list->PopClipRect();
   if (pressed) ImGui::OpenPopup("not_finite");
-  if (!ImGui::BeginPopup("not_finite")) return;
+  if (!begin_popup_below("not_finite", at, {at.x + width, at.y + height})) return;
   draw_not_finite_popup(bench, note);
   ImGui::EndPopup();
 }
@@ -444,9 +445,10 @@ void Toolbar::draw(Workbench& bench) {
     const std::string preset = bench.settings().preset;
     pieces.push_back({"", 10, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
                         if (ImGui::Button((preset + "###preset").c_str())) ImGui::OpenPopup("presets");
+                        const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
                         bench.description().add_last("preset", preset);
                         explain("Layout of the panels.");
-                        if (!ImGui::BeginPopup("presets")) return;
+                        if (!begin_popup_below("presets", min, max)) return;
                         for (const char* name : kPresets) {
                           if (ImGui::MenuItem(name, nullptr, preset == name))
                             bench.commands().run(std::string("Layout: ") + name);
@@ -486,24 +488,24 @@ void Toolbar::draw(Workbench& bench) {
     piece.draw();
     ImGui::SameLine(left + piece.width + gap, 0);
   }
+  const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.45f);
+  ImGui::SetCursorPosX(std::max(room - height, 0.0f));
+  const ImVec2 at = ImGui::GetCursorScreenPos(), end{at.x + height, at.y + height};
   if (std::exchange(opens_settings_, false)) {
     read_run_settings(bench);
     ImGui::OpenPopup("run settings");
   }
-  if (ImGui::BeginPopup("run settings")) {
+  if (begin_popup_below("run settings", at, end)) {
     draw_run_settings(bench);
     ImGui::EndPopup();
   }
   if (room < menu) return;
-  ImGui::SetCursorPosX(room - ImGui::GetFrameHeight());
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.45f);
   if (ImGui::Button("##menu", {height, height})) ImGui::OpenPopup("menu");
   bench.description().add_last("menu", "");
   explain("Menu: scripts, layouts, shortcuts, text size.");
   draw_icon(ImGui::GetWindowDrawList(), Icon::menu, {at.x + (height - size) / 2, at.y + (height - size) / 2},
             size, t.text);
-  if (ImGui::BeginPopup("menu")) {
+  if (begin_popup_below("menu", at, end)) {
     draw_menu(bench, left_out);
     ImGui::EndPopup();
   }
