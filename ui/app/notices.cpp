@@ -60,10 +60,11 @@ void Notices::draw_failure(Workbench& bench, float width) {
   const std::string go_on = pause && pause->good_step >= 0
                                 ? "Go on from step " + count_figure(pause->good_step)
                                 : std::string("Go on");
-  const bool has_line = failure->place.line > 0;
-  if (has_line) choices.push_back({"Show line", "failure.line", "Opens the line in the editor."});
-  const bool again = failure->ended && !bench.journal().active();
-  if (again)
+  // At the latest step the row above has the line and the button.
+  const bool above = pause && pause->reason == PausePosition::Reason::error && bench.shown().live();
+  if (!above && failure->place.line > 0)
+    choices.push_back({"Show line", "failure.line", "Opens the line in the editor."});
+  if (!above && failure->ended && !bench.journal().active())
     choices.push_back({go_on.c_str(), "failure.go_on",
                        "Saves the texts, then continues after the last good step with the changed script. "
                        "States of lg.run.state are restored; a script without them starts over."});

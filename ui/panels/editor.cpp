@@ -523,7 +523,12 @@ class EditorPanel final : public Panel {
 
   void draw_status(Workbench& bench, Document& document, CodeEditor& view) {
     for (const CodeEditor::Mark& mark : errors(bench, document)) {
-      const std::string text = "line " + std::to_string(mark.line + 1) + ": " + mark.message;
+      // The message without its place in front: "train.lua:12: matmul: …".
+      const std::string number = std::to_string(mark.line + 1);
+      const size_t place = mark.message.substr(0, mark.message.find('\n')).find(":" + number + ": ");
+      const std::string text =
+          "line " + number + ": " +
+          mark.message.substr(place == mark.message.npos ? 0 : place + number.size() + 3);
       ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
       if (ImGui::Selectable((text + "###error").c_str())) {
         document.buffer.set_caret({mark.line, 0});

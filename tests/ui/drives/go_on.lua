@@ -48,7 +48,7 @@ for _, planted in ipairs {" + (step == 40 and missing.part or 0)", " * (step < 4
     ui.expect("state", "failed")
     ui.absent("panel", "Console")
     ui.picture(arg[1] .. "/failure.png")
-    real.click("failure.line")
+    real.click("where.place")
     ui.wait("panel", "Editor")
     ui.expect("failure", "go_on_script.lua:10")
     ui.picture(arg[1] .. "/line.png")
@@ -64,7 +64,7 @@ for _, planted in ipairs {" + (step == 40 and missing.part or 0)", " * (step < 4
   local got = end_after(function()
     real.click("console.clear")
     if wrong == "failure" then
-      real.click("failure.go_on")
+      real.click("where.action")
     else
       real.click("not_finite")
       ui.wait("not_finite.go_on")
