@@ -464,8 +464,12 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const float note_width =
       note.empty() ? 0 : ImGui::GetFont()->CalcTextSizeA(small, FLT_MAX, 0, note.c_str()).x + em(0.6f);
   const int legend_rows = std::clamp(int(size.y / em(4)), 1, 3);
-  const PlotLegend legend(lines, state, corner.x, right, title_width + note_width + em(1), legend_rows,
-                          axis.hovering ? &axis.hover : nullptr);
+  std::optional<PlotLegend::At> at;  // the mouse, else a past step
+  if (axis.hovering)
+    at = {axis.hover, true};
+  else if (axis.cursor && axis.cursor->past)
+    at = {axis.cursor->x, false};
+  const PlotLegend legend(lines, state, corner.x, right, title_width + note_width + em(1), legend_rows, at);
   const float signs = marks.empty() ? 0 : sign_height();  // below the curves, so that they hide none
   const float head = float(legend.rows()) * (text_height + em(0.1f)) + em(0.35f);
   const float foot = signs + (labelled ? small + em(0.45f) : em(0.2f));

@@ -31,10 +31,12 @@ struct PlotLine {
   double most_apart = 0;
 };
 
-// The step that the window shows, as a vertical line on every chart.
+// The step that the window shows, as a vertical line on every chart. At a past step the legends have the
+// values of that step.
 struct ChartCursor {
   double x = 0;
   ImU32 color = 0;
+  bool past = false;
 };
 
 struct PlotMark {

@@ -59,14 +59,14 @@ void toggle(PlotState& state, const std::string& name) {
 }  // namespace
 
 PlotLegend::PlotLegend(const std::vector<PlotLine>& lines, const PlotState& state, float left, float right,
-                       float indent, int most_rows, const double* at)
+                       float indent, int most_rows, const std::optional<At>& at)
     : lines_(lines) {
   const float swatch = em(1.3f), gap = em(0.4f), between = em(0.9f);
   for (const PlotLine& line : lines) {
     if (line.raw->size() == 0) continue;
     Entry entry{&line, {}, {}};
-    const double value = line.raw->y(at ? line.raw->nearest(*at) : line.raw->size() - 1);
-    entry.value = at ? number_figure(value, 9) : short_value(value);
+    const double value = line.raw->y(at ? line.raw->nearest(at->x) : line.raw->size() - 1);
+    entry.value = at && at->exact ? number_figure(value, 9) : short_value(value);
     entry.alarm = alarm_of(line, state);
     entry.name_width = ImGui::CalcTextSize(line.name.c_str()).x;
     // Reserves the width of an exact number even for a short one, so that entries do not move while a run

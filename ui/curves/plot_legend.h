@@ -1,6 +1,7 @@
 #pragma once
 // The legend of a chart: the stroke, name and value of each line in a given number of rows, and a popup list
 // of all lines if these do not suffice. A click hides or shows a line. Private to the plot.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,14 @@ namespace lunagrad {
 
 class PlotLegend {
  public:
-  // Lays the entries out from `left` to `right`, `indent` to the right in the first row. `at`: shows the
-  // values at this x instead of the last ones.
+  struct At {
+    double x;
+    bool exact;  // with all digits
+  };
+  // Lays the entries out from `left` to `right`, `indent` to the right in the first row. With the values
+  // nearest to `at` instead of the last ones.
   PlotLegend(const std::vector<PlotLine>&, const PlotState&, float left, float right, float indent,
-             int most_rows, const double* at);
+             int most_rows, const std::optional<At>& at);
   int rows() const { return rows_; }
   // Draws them with their upper edge at y. The caller has reserved the space.
   void draw(float y, PlotState&, const PlotColors&, PlotShown&) const;

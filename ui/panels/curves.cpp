@@ -153,7 +153,7 @@ class CurvesPanel final : public Panel {
     RunCurves& live = bench.curves().live();
     const std::string live_folder = live.folder.empty() ? "" : full_path(live.folder);
     if (!live.metrics.empty()) {
-      live.name = live.folder.empty() ? "this run" : live_folder.substr(live_folder.find_last_of('/') + 1);
+      live.name = live.folder.empty() ? "this run" : file_name(live_folder);
       sources_.push_back({&live, "this run", 0});
       // The library reads the run's configuration from its folder.
       if (live.group.empty() || bench.runs().revision() != revision_)
@@ -174,7 +174,7 @@ class CurvesPanel final : public Panel {
     if (!drawn || bench.shown().cursor() == 0) return std::nullopt;
     const double x = bench.journal().curves().x_of(model_.x, bench.shown().cursor());
     if (!std::isfinite(x)) return std::nullopt;
-    return ChartCursor{x, cursor_color(bench)};
+    return ChartCursor{x, cursor_color(bench), !bench.shown().live()};
   }
 
   void fit() {

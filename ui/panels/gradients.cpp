@@ -21,6 +21,11 @@
 namespace lunagrad {
 namespace {
 
+// On a chart whose x is the step.
+ChartCursor step_cursor(const Workbench& bench) {
+  return {double(bench.shown().cursor()), cursor_color(bench), !bench.shown().live()};
+}
+
 constexpr size_t kMostLines = 7;  // lines of parameters in one chart
 
 std::string number_text(double value) { return std::isnan(value) ? "-" : number_figure(value, 3); }
@@ -422,7 +427,7 @@ class GradientsPanel final : public Panel {
       lines.push_back({.name = "1e-3, usual", .raw = &guide, .color = t.muted});
     }
     axis_.update(first, last, std::max(first, 1.0));
-    axis_.cursor = ChartCursor{double(bench.shown().cursor()), cursor_color(bench)};
+    axis_.cursor = step_cursor(bench);
     state_.y = AxisScale::Kind::log;
     const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
     const char* const heading = updates ? "|update| / |weight|" : "norm of the gradient";
@@ -485,7 +490,7 @@ class GradientsPanel final : public Panel {
           return Distribution{columns[i].first, &of.edges, &of.counts,
                               int64_t(share * double(counted) + 0.5)};
         },
-        room, colors, ChartCursor{double(bench.shown().cursor()), cursor_color(bench)});
+        room, colors, step_cursor(bench));
     bench.description().add_last("gradients.histogram", chosen_ + " " + std::to_string(columns.size()) +
                                                             " columns" + (zeros ? ", zeros apart" : ""));
     if (cursor) describe_cursor(bench, "gradients.cursor", *cursor, at.y, at.y + room.y);

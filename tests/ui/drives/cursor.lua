@@ -51,6 +51,14 @@ real.click("panel", "Parameters")
 ui.wait("panel.step", "Parameters: step ")
 assert(step_in("panel.step", "Parameters") > past)
 ui.picture(arg[1] .. "/past.png")
+-- A chart's legend has the values of the past step, though the run goes on.
+real.click("panel", "Curves")
+real.xdotool(real.aim("theme"))
+ui.wait("curves.legend")
+ui.seconds(0.3)
+local legend, then_at = ui.texts("curves.legend")[1], real.step_in("step")
+wait_for("the run stands still", function() return real.step_in("step") > then_at + 200 end)
+assert(ui.texts("curves.legend")[1] == legend, "the legend at a past step follows the run: " .. legend)
 
 -- Live again, with one click.
 real.click("cursor.live")
