@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -220,7 +221,8 @@ void Drive::add_input(Functions& all) {
   all["right_click"] = [this](const Values& values) { return click(values, ImGuiMouseButton_Right, 1); };
   all["double_click"] = [this](const Values& values) { return click(values, ImGuiMouseButton_Left, 2); };
   all["hover"] = [this](const Values& values) {
-    next_frame([this, at = middle(target(values))] { mouse_ = at; });
+    const ImVec2 at = values.empty() ? ImVec2(-FLT_MAX, -FLT_MAX) : middle(target(values));
+    next_frame([this, at] { mouse_ = at; });
     for (int i = 0; i < 3; ++i) next_frame();
     return played();
   };

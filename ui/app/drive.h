@@ -5,7 +5,8 @@
 //   wait(NAME, TEXT, seconds)     until such an item is shown; fails after `seconds`, by default 60
 //   expect(NAME, TEXT)            fails if none is shown;   absent(NAME, TEXT)  fails if one is
 //   click(NAME, TEXT, "Ctrl")     at its center, with the keys held;  also right_click, double_click
-//   hover(NAME, TEXT)             drag(NAME, [TEXT,] dx, dy)  from its center;  wheel(NAME, [TEXT,] notches)
+//   hover(NAME, TEXT)             without a name the mouse leaves the window
+//   drag(NAME, [TEXT,] dx, dy)    from its center;  wheel(NAME, [TEXT,] notches)
 //   key("Ctrl+Shift+P")           names as in drive_keys.h;  type(text)  into the focused field
 //   frames(n) · seconds(s) · resize(width, height) · theme("dark" or "light") · picture(FILE.png) · quit()
 //   frame_rate(n)                 limits frames per second, by default 60; 0: no limit

@@ -190,7 +190,7 @@ class InspectorPanel final : public Panel {
   void draw_place(Workbench& bench, const NodeInfo& node, bool with_line) {
     // The file name distinguishes lines; the tooltip has the folders.
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
-    const std::string shown = differentiates(node) + place.substr(place.find_last_of('/') + 1);
+    const std::string shown = differentiates(node) + file_name(place);
     ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
     if (ImGui::Selectable(shown.c_str())) bench.texts().go_to(node.place);
     ImGui::PopStyleColor();
@@ -206,19 +206,32 @@ class InspectorPanel final : public Panel {
     ImGui::PopFont();
   }
 
+  // A sentence, which has the whole width: a column beside the names of fields would be too narrow.
+  static void draw_doc(Workbench& bench, const NodeInfo& node) {
+    const char* const doc = op_doc(node.op);
+    if (!*doc) return;
+    const std::string sentence = public_op_name(node.op) + ": " + doc;
+    ImGui::Dummy({1, em(0.2f)});
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().muted, "%s", sentence.c_str());
+    ImGui::PopTextWrapPos();
+    bench.description().add_last("inspector.doc", sentence);
+    explain("What the operation computes.");
+    ImGui::Dummy({1, em(0.2f)});
+  }
+
   void draw_record(Workbench& bench, const NodeInfo& node) {
     if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
     if (!node.outputs.empty())
       draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
-    float names = em(6.2f);  // at least; parameters of calls have longer names, as label_smoothing
+    float names = em(4.6f);  // at least; parameters of calls have longer names, as label_smoothing
     for (const auto& [name, value] : node.attributes)
       names = std::max(names, ImGui::CalcTextSize(name.c_str()).x);
     names = std::min(names, 0.6f * ImGui::GetContentRegionAvail().x);
+    draw_doc(bench, node);
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
       ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, names);
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
-      if (const char* doc = op_doc(node.op); *doc)
-        row(bench, "op", public_op_name(node.op) + ": " + doc, "What the operation computes.");
       if (!node.module.empty()) row(bench, "module", node.module, "The module that made the call.");
       if (node.no_gradient) row(bench, "gradient", "none", kNoGradient);
       if (!node.also.empty())

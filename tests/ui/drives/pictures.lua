@@ -2,7 +2,7 @@
 -- pictures, arg[2]: which of them.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function picture(name)
-  ui.hover("splitter")  -- keeps tooltips out of the picture
+  ui.hover()  -- without tooltips
   ui.frames(5)
   ui.picture(("%s/%s.png"):format(arg[1], name))
 end
