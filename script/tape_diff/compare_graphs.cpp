@@ -217,9 +217,7 @@ void note_what_is_missing(TapeDiff& diff) {
   };
   if (!sketched(diff.a) || !sketched(diff.b))
     diff.notes.push_back(
-        "a tape has no sketches, as those of the window and of an older version: values that only changed "
-        "places are "
-        "not seen");
+        "one tape has only norm, mean and range of each value: another order of its elements is not seen");
 }
 
 }  // namespace

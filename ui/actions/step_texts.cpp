@@ -28,7 +28,7 @@ std::optional<TextHistory::Found> StepTexts::find(const std::string& file, int64
   if (former || replay_ == 0 || !position || position->step != step) return found;
   const auto ran = replayed_.find(file);
   if (ran == replayed_.end()) return found;
-  // Where the history knows nothing of the step, it does not know either until when its text was used.
+  // Without a text of this step the history cannot tell when its text was replaced.
   if (!found || !found->text) found = Found{};
   found->text = ran->second;
   return found;

@@ -5,13 +5,12 @@
 #include <optional>
 
 #include "runtime/core/op_name.h"
+#include "script/view/source_place.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr const char* kModes[] = {"automatic", "depth", "all"};  // names of CollapseState::Mode
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string leaf_name(const NodeInfo& node) {
   return node.op == "leaf" && !node.outputs.empty() ? node.outputs[0].name : std::string();
@@ -138,7 +137,7 @@ int TapeActions::group_at(const std::string& path) const {
 void TapeActions::update(const Journal& journal) {
   if (journal.pause() != pause_) {
     pause_ = journal.pause();
-    // An op that the tape does not show: a node that was selected before would be taken for it.
+    // The tape does not show the op: the node that was selected before would be taken for it.
     const bool elsewhere = pause_ && pause_->node == 0 && (!pause_->op.empty() || is_error(*pause_));
     if (elsewhere) model_.select(-1);
     if (pause_ && pause_->node != 0) select_when_shown(pause_->node);

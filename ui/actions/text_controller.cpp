@@ -161,7 +161,7 @@ bool TextController::keep_all() {
 // The reload takes effect at the end of the step. The session refuses a text that does not compile, and
 // reports it.
 void TextController::reload_if_run(const std::string& path) {
-  // A text that is saved while the run is being stopped does not let it go on.
+  // Saving a text does not continue a run that is being stopped.
   if (!hot_reload_ || !journal_.active() || journal_.state() == SessionState::stopping) return;
   for (const std::string& file : session_.files())
     if (same_file(file, path)) {

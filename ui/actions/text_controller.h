@@ -36,8 +36,7 @@ class TextController {
   // Shows the line in the editor and brings the panel to the front; opens the file if necessary. `step`: the
   // step that ran this line; 0: the step of the tape.
   void go_to(const SourcePlace&, int64_t step = 0);
-  // Brings the text in which the run has come to stand. Returns, once for each position, whether there is
-  // one.
+  // Shows the text in which the run stands. Returns, once for each position, whether there is one.
   bool follow_pause();
   bool wants_place() const { return wanted_place_.has_value(); }
   // Returns, once, the line that the editor panel should scroll to.

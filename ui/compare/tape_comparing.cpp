@@ -11,6 +11,7 @@
 #include "script/report/tape_diff_page.h"
 #include "script/tape_diff/compare_graphs.h"
 #include "script/tape_diff/read.h"
+#include "script/view/source_place.h"
 #include "script/view/tape_json.h"
 
 namespace lunagrad {
@@ -49,8 +50,6 @@ OtherTape load_tape(const std::string& source, int64_t step) {
                              " was compared; show one of these steps to compare values"));
   return other;
 }
-
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 bool begins_at(const PassInfo& pass, const TapeNode& root) {
   return pass.op == root.op && pass.place.line == root.line &&

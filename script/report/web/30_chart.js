@@ -79,7 +79,7 @@ class Chart {
   }
 
   // Whether y is logarithmic. While the reader has not chosen: for a loss whose values are positive and span two decades, as in the window;
-  // once so, down to a decade and a half, so that values near the limit do not change a growing chart to and fro.
+  // it stays so down to a decade and a half: otherwise a growing chart near the limit would change to and fro.
   logarithmic() {
     if (this.settings.logY !== null) return this.settings.logY;
     if (!isLoss(this.name)) return false;

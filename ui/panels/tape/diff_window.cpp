@@ -108,7 +108,7 @@ void draw_times(Workbench& bench, const TapeDiff& diff) {
     text_in(theme().muted, "%s", words.c_str());
     bench.description().add_last("tape.diff.time", words);
   };
-  line("time of all nodes " + sum(diff.a) + " and " + sum(diff.b) + ", of those that differ most:");
+  line("time of all nodes: " + sum(diff.a) + " and " + sum(diff.b) + "; the nodes that differ most:");
   for (const size_t p : by_time(diff, kTimes)) {
     const TapeNode &a = diff.a.nodes[size_t(diff.pairs[p].a)], &b = diff.b.nodes[size_t(diff.pairs[p].b)];
     line("  " + label_of(b) + " " + duration_figure(time_of(a)) + " and " + duration_figure(time_of(b)));
