@@ -41,11 +41,12 @@ template <class Tag, class Function>
 struct FailingCall;
 template <class Tag, class... Arguments>
 struct FailingCall<Tag, VkResult(VKAPI_PTR*)(Arguments...)> {
-  static inline VkResult(VKAPI_PTR* real)(Arguments...) = nullptr;
+  // Each new device sets it again, while threads of another device call it.
+  static inline std::atomic<VkResult(VKAPI_PTR*)(Arguments...)> real = nullptr;
   static VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
     if (Tag::makes_pipelines()) wait_while_held();
     if (Tag::makes_pipelines() && pipelines_fail) return Tag::result();
-    return fails(Tag::submits()) ? Tag::result() : real(arguments...);
+    return fails(Tag::submits()) ? Tag::result() : real.load()(arguments...);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -169,10 +170,10 @@ inline void expect_sentences(const WhyTrail& trail) {
 }
 
 // The first link that has these words.
-inline const WhyLink& link_with(const WhyTrail& trail, const std::string& words) {
+inline const WhyLink& link_with(const WhyTrail& trail, std::string_view words) {
   for (const WhyLink& link : trail.links)
     if (link.sentence.find(words) != std::string::npos) return link;
-  FAIL("no link has '", words, "':\n", all_of(trail));
+  FAIL("no link has '", std::string(words), "':\n", all_of(trail));
   return trail.links.front();
 }
 

@@ -24,6 +24,8 @@ namespace {
 constexpr int64_t kFarthest = 300;
 // How long a deed is waited for, in seconds.
 constexpr double kPatience = 5;
+// The run to a first NaN that a test counts takes as long as the whole run before it.
+constexpr double kRerunPatience = 30;
 // How much text about faults is kept of one script.
 constexpr size_t kEnough = 2000;
 // How many steps a run has before one of them is repeated.
@@ -135,8 +137,8 @@ class RandomPerson {
   // Looks until the condition holds, or longer than it usually takes: a reload may belong to a run that
   // another one replaces. The counts tell whether most deeds had their effect.
   template <class Condition>
-  void look_until(Condition&& condition) {
-    const double limit = tests::seconds_of(CLOCK_MONOTONIC) + kPatience;
+  void look_until(Condition&& condition, double patience = kPatience) {
+    const double limit = tests::seconds_of(CLOCK_MONOTONIC) + patience;
     for (look(); !condition() && tests::seconds_of(CLOCK_MONOTONIC) < limit; look())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -288,9 +290,11 @@ class RandomPerson {
     let_run([&] { return journal.not_finite().has_value(); });
     const uint64_t runs = journal.runs();
     bench().control().run_to_not_finite();
-    look_until([&] {
-      return journal.runs() > runs && (journal.state() == SessionState::paused || !journal.active());
-    });
+    look_until(
+        [&] {
+          return journal.runs() > runs && (journal.state() == SessionState::paused || !journal.active());
+        },
+        kRerunPatience);
   }
 
   static constexpr const char* kLayouts[] = {"Write", "Watch", "Inspect"};

@@ -26,6 +26,7 @@ end
 
 ui.wait("state", "running")
 ui.click("panel", "Curves")
+ui.wait("curves.x")
 ui.click("curves.x")  -- over time: another copy of the curves
 local before = heap_at(200000)
 local after = heap_at(600000)
