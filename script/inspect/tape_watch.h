@@ -161,7 +161,7 @@ class TapeWatch final : public Capture {
   // Processor time in nanoseconds, so that other programs do not reduce the number of tapes.
   double snapshot_cost_ = 0;                // cost of the last snapshot
   double leaves_cost_ = 0, step_time_ = 0;  // cost of copying large leaves; shortest recent step
-  bool leaves_copied_ = false;  // large ones, at least once
+  bool leaves_copied_ = false;              // large ones, at least once
   int64_t steps_without_leaves_ = 0;
   std::vector<Node*> visited_;  // nodes of the current pass, whose caller keeps them alive
   size_t tape_bytes_ = 0;       // of all kept tapes
