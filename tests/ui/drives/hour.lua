@@ -18,10 +18,7 @@ local function round()
   ui.key("Escape")
   ui.wheel("tape.node", 2)
   ui.click("tape.fit")
-  for _, title in ipairs(steps.panels()) do
-    ui.click("panel", title)
-    ui.frames(2)
-  end
+  for _, title in ipairs(steps.panels()) do steps.open(title) end
   ui.theme("light")
   ui.theme("dark")
   ui.resize(700, 500)

@@ -70,7 +70,7 @@ end
 function steps.panels()
   local titles, seen = {}, {}
   for _, text in ipairs(ui.texts("panel")) do
-    local title = text:gsub(" in front.*", "")
+    local title = text:gsub(" in front.*", ""):gsub(" behind .*", "")
     if not seen[title] then
       seen[title] = true
       titles[#titles + 1] = title
