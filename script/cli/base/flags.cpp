@@ -186,7 +186,10 @@ std::string help_of(const CLI::App& program, const std::string& command) {
     above += (above.empty() ? "" : " ") + found->get_name();
     found = inner.front();
   }
-  return found->help(above);
+  // Not found->help(), which prints the page of the subcommand that was given: for `lunagrad help` the page
+  // of help.
+  above += (above.empty() ? "" : " ") + found->get_name();
+  return found->get_formatter()->make_help(found, above, CLI::AppFormatMode::Normal);
 }
 
 CommandText describe(const CLI::App& command) {

@@ -107,6 +107,7 @@ TEST_CASE("each operation is explained with every parameter it takes") {
 TEST_CASE("each section of the documents is a topic of help") {
   const Folder folder;
   const std::string list = folder.run({"help"}).out;
+  CHECK(list.starts_with(folder.run({"--help"}).out));  // the list of commands, then the topics
   for (const char* topic : {"training", "stopping-and-going-on", "exit-codes", "operations"}) {
     CHECK(list.find(topic) != std::string::npos);
     CHECK(folder.run({"help", topic}).out.size() > 100);
