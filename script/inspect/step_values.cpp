@@ -437,9 +437,11 @@ StepValues::Found StepValues::kept_value(const KeptPass& pass, size_t at, bool i
 Tensor StepValues::source(const KeptPass& pass, const KeptNode& node, int input) const {
   const size_t at = size_t(&node - pass.nodes.data());
   const Found kept = kept_value(pass, at, input >= 0, size_t(std::max(input, 0)));
-  const std::string name = input >= 0               ? text("input ", input + 1, " of ", node.label())
-                           : interned(node.name)[0] ? interned(node.name)
-                                                    : std::string("a leaf without a name");
+  std::string name = interned(node.name);
+  if (input >= 0)
+    name = text("input ", input + 1, " of ", node.label());
+  else if (name.empty())
+    name = "a leaf without a name";
   if (!kept.value.defined())
     fail(over_budget_ ? "" : "Not captured: ", name, " was not kept", kept.reason.empty() ? "" : ": ",
          kept.reason,
