@@ -182,6 +182,7 @@ void RunControl::drop_tasks() {
   std::deque<std::function<void()>> dropped;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   dropped.swap(tasks_);
+  tasks_due_ = 0;
 }
 
 void RunControl::scripts_ended() {
@@ -217,6 +218,7 @@ std::function<void()> RunControl::begin_task() {
   const std::lock_guard lock(mutex_);
   std::function<void()> task = std::move(tasks_.front());
   tasks_.pop_front();
+  if (tasks_due_ > 0) --tasks_due_;
   task_running_ = true;
   return task;
 }
@@ -286,7 +288,9 @@ bool RunControl::wants_unwinding(const Place& at) const {
 void RunControl::reached(SafePlace place) {
   const std::lock_guard lock(mutex_);
   awaited_since_ = Clock::now();
-  if (!at_own_work()) pausing_.reached(place);
+  if (at_own_work()) return;
+  pausing_.reached(place);
+  tasks_due_ = tasks_.size();
 }
 
 RunControl::Step RunControl::next(const Place& at) {
@@ -296,7 +300,7 @@ RunControl::Step RunControl::next(const Place& at) {
     return {at_step_end ? Next::last_checkpoint : Next::unwind};
   }
   if (at_own_work()) return {Next::back_to_task};
-  if (!tasks_.empty()) return {Next::task};
+  if (tasks_due_ > 0) return {Next::task};
   if (reload_) return {Next::read_reload};
   if (successor_) {
     pausing_.finish_step_first();
@@ -306,7 +310,7 @@ RunControl::Step RunControl::next(const Place& at) {
     pausing_.begin(at.place, in_steps_.load(), at.whole_step);
     return {Next::pause, pausing_.ended()};
   }
-  attention_.store(pausing_.near() || stop_ || successor_ || viewers_changed_);
+  attention_.store(pausing_.near() || stop_ || successor_ || viewers_changed_ || !tasks_.empty());
   return {Next::go_on, pausing_.step_to(), stop_};
 }
 
@@ -315,6 +319,7 @@ void RunControl::wait_while_paused() {
   changed_.wait(lock, [this] {
     return closing_ || interrupt_ || stop_ || reload_ || !pausing_.asked() || !tasks_.empty();
   });
+  tasks_due_ = tasks_.size();
 }
 
 }  // namespace lunagrad

@@ -134,6 +134,7 @@ class RunControl {
   std::optional<Reload> reload_;     // requested, not read yet
   std::optional<Script> successor_;  // read and compiled, waits for the end of the step
   std::deque<std::function<void()>> tasks_;
+  size_t tasks_due_ = 0;  // run at this safe point; tasks posted meanwhile wait for the next one
   Pausing pausing_;
   bool has_run_ = false;  // a script exists that can be reloaded
   bool closing_ = false;

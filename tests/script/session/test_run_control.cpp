@@ -407,6 +407,23 @@ TEST_CASE("an evaluation runs between two ops of a running loop") {
   CHECK(recorder.eval("assert(torn == 0)"));
 }
 
+TEST_CASE("a running loop goes on beside evaluations that never end") {
+  std::function<void(bool)> again;  // outlives the session, which calls it
+  Recorder recorder;
+  recorder.run(R"(
+    local lg = require "lunagrad.core"
+    local x = lg.zeros(4)
+    print("go")
+    while not began do x:add_(1) end
+    for _ = 1, 100 do x:add_(1) end
+    print("through"))");
+  REQUIRE(recorder.printed("go"));
+  again = [&](bool) { recorder.session.eval("began = true", again); };
+  again(true);
+  CHECK(recorder.printed("through"));
+  CHECK(recorder.session.wait() == Outcome::ok);
+}
+
 TEST_CASE("an evaluation inside a backward pass is read-only: no changes, gradients or lg.run") {
   Recorder recorder;
   recorder.run(R"(
