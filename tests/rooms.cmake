@@ -262,7 +262,7 @@ room(ui/panels/runs "Parts of the runs panel."
 room(ui/panels/editor "Parts of the editor panel."
      script/run ui/base ui/editor ui/text ui/window ui/workbench)
 room(ui/panels/time "Parts of the timeline panel."
-     runtime/core ui/base ui/runs ui/window ui/workbench)
+     runtime/core ui/base ui/runs ui/widgets ui/window ui/workbench)
 room(ui/curves "Plots of curves."
      runtime/core runtime/io ui/base ui/runs ui/window)
 room(ui/panels/profile "Parts of the profile panel."

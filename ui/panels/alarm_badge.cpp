@@ -5,7 +5,7 @@
 
 #include "ui/base/counted.h"
 #include "ui/panels/why_strip.h"
-#include "ui/widgets/popup_below.h"
+#include "ui/widgets/popup_at_button.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -115,7 +115,7 @@ void draw_alarm_badge(Workbench& bench, const std::string& badge) {
   list->AddRect(at, corner, color, em(0.3f));
   list->AddText({at.x + em(0.7f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text, badge.c_str());
   if (pressed) ImGui::OpenPopup("alarms");
-  if (!begin_popup_below("alarms", at, corner)) return;
+  if (!begin_popup_at_button("alarms", at, corner)) return;
   draw_list(bench);
   ImGui::EndPopup();
 }

@@ -88,7 +88,7 @@ class RunsPanel final : public Panel {
       tasks_.change(bench, std::move(work), well);
     };
     if (dialogs_.draw(bench, change_folder)) selected_.clear();
-    fork_.draw(bench);
+    fork_.draw(bench, fork_button_);
     comparison_.draw(bench);
   }
 
@@ -238,6 +238,7 @@ class RunsPanel final : public Panel {
     const RunSummary* const run = selected_run(bench);
     if (action("Note", run, "runs.note", kNoteHelp)) dialogs_.ask_note(*run);
     if (action("Fork...", can_fork(bench), "runs.fork", kForkHelp)) fork(bench);
+    fork_button_ = last_item_area();
     if (action("Script", selected_.size() == 1, "runs.script", kScriptHelp)) open_script(bench);
     if (action("Export", !to_export(bench).empty(), "runs.export", kExportHelp))
       tasks_.export_runs(bench, to_export(bench));
@@ -577,6 +578,7 @@ class RunsPanel final : public Panel {
   std::string scroll_to_;  // the folder of a run that was clicked in the plot
   RunDialogs dialogs_;
   ForkForm fork_;
+  ScreenArea fork_button_{};
   ComparisonWindow comparison_;
 };
 

@@ -73,6 +73,7 @@ class TimePanel final : public Panel {
     ImGui::BeginDisabled(bench.journal().run_folder().empty());
     if (ImGui::Button("Go on from here...")) fork(bench);
     ImGui::EndDisabled();
+    fork_button_ = last_item_area();
     bench.description().add_last("time.fork", "");
     explain("Starts a new run after this step, with other parameters or the edited script.");
   }
@@ -87,7 +88,7 @@ class TimePanel final : public Panel {
       return;
     }
     const History& history = bench.shown().history();
-    fork_.draw(bench);
+    fork_.draw(bench, fork_button_);
     bench.curves().look_around(bench.script());  // finds runs that were forked from this one
     if (bench.shown().last_step() > 0) track_.draw(bench);
     ForkForm::draw_state(bench);
@@ -234,6 +235,7 @@ class TimePanel final : public Panel {
   TimeTrack track_;
   ProbeList probes_;
   ForkForm fork_;
+  ScreenArea fork_button_{};
 };
 
 }  // namespace

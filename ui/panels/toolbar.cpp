@@ -18,7 +18,7 @@
 #include "ui/panels/why_strip.h"
 #include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
-#include "ui/widgets/popup_below.h"
+#include "ui/widgets/popup_at_button.h"
 #include "ui/window/outlined.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -198,7 +198,7 @@ void draw_not_finite_warning(Workbench& bench, float width) {
                 note.headline.c_str());
   list->PopClipRect();
   if (pressed) ImGui::OpenPopup("not_finite");
-  if (!begin_popup_below("not_finite", at, {at.x + width, at.y + height})) return;
+  if (!begin_popup_at_button("not_finite", at, {at.x + width, at.y + height})) return;
   draw_not_finite_popup(bench, note);
   ImGui::EndPopup();
 }
@@ -448,7 +448,7 @@ void Toolbar::draw(Workbench& bench) {
                         const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
                         bench.description().add_last("preset", preset);
                         explain("Layout of the panels.");
-                        if (!begin_popup_below("presets", min, max)) return;
+                        if (!begin_popup_at_button("presets", min, max)) return;
                         for (const char* name : kPresets) {
                           if (ImGui::MenuItem(name, nullptr, preset == name))
                             bench.commands().run(std::string("Layout: ") + name);
@@ -495,7 +495,7 @@ void Toolbar::draw(Workbench& bench) {
     read_run_settings(bench);
     ImGui::OpenPopup("run settings");
   }
-  if (begin_popup_below("run settings", at, end)) {
+  if (begin_popup_at_button("run settings", at, end)) {
     draw_run_settings(bench);
     ImGui::EndPopup();
   }
@@ -505,7 +505,7 @@ void Toolbar::draw(Workbench& bench) {
   explain("Menu: scripts, layouts, shortcuts, text size.");
   draw_icon(ImGui::GetWindowDrawList(), Icon::menu, {at.x + (height - size) / 2, at.y + (height - size) / 2},
             size, t.text);
-  if (begin_popup_below("menu", at, end)) {
+  if (begin_popup_at_button("menu", at, end)) {
     draw_menu(bench, left_out);
     ImGui::EndPopup();
   }

@@ -9,6 +9,7 @@
 #include "ui/panels/time/form_width.h"
 #include "ui/panels/time/track.h"
 #include "ui/runs/list.h"
+#include "ui/widgets/popup_at_button.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -28,10 +29,10 @@ int64_t ForkForm::last_step(Workbench& bench, const RunRecord& run) const {
   return folder_.empty() ? std::max(run.steps, bench.shown().last_step()) : run.steps;
 }
 
-void ForkForm::draw(Workbench& bench) {
+void ForkForm::draw(Workbench& bench, const ScreenArea& button) {
   if (std::exchange(opens_, false)) ImGui::OpenPopup("fork");
   ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons contrast with it
-  const bool open = ImGui::BeginPopup("fork");
+  const bool open = begin_popup_at_button("fork", button.min, button.max);
   ImGui::PopStyleColor();
   if (!open) return;
   const ForkController& forks = bench.control().forks();

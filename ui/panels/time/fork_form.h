@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "ui/window/tooltip.h"
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
@@ -13,7 +14,8 @@ class ForkForm {
  public:
   // Opens the form in the next draw(). `folder`: the run's folder, "": the window's own run.
   void open(Workbench&, const std::string& folder, int64_t step);
-  void draw(Workbench&);  // once a frame, in the panel's window
+  // `button`: the visible button that opens the form.
+  void draw(Workbench&, const ScreenArea& button);  // once a frame, in the panel's window
   // Draws the progress of the states with Cancel, and why the last fork failed.
   static void draw_state(Workbench&);
 
