@@ -521,14 +521,17 @@ class EditorPanel final : public Panel {
 
   static void tooltip(const std::string& text, const ScreenArea& of) { show_tip(text, {.area = of}, em(30)); }
 
+  // "line 12: matmul: …" of a message "train.lua:12: matmul: …".
+  static std::string error_text(const CodeEditor::Mark& mark) {
+    const std::string line = std::to_string(mark.line + 1);
+    const std::string place = ":" + line + ": ";
+    const size_t found = mark.message.substr(0, mark.message.find('\n')).find(place);
+    return "line " + line + ": " + mark.message.substr(found == mark.message.npos ? 0 : found + place.size());
+  }
+
   void draw_status(Workbench& bench, Document& document, CodeEditor& view) {
     for (const CodeEditor::Mark& mark : errors(bench, document)) {
-      // The message without its place in front: "train.lua:12: matmul: …".
-      const std::string number = std::to_string(mark.line + 1);
-      const size_t place = mark.message.substr(0, mark.message.find('\n')).find(":" + number + ": ");
-      const std::string text =
-          "line " + number + ": " +
-          mark.message.substr(place == mark.message.npos ? 0 : place + number.size() + 3);
+      const std::string text = error_text(mark);
       ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
       if (ImGui::Selectable((text + "###error").c_str())) {
         document.buffer.set_caret({mark.line, 0});
