@@ -29,6 +29,7 @@ expect.close(y, {math.exp(1), math.exp(2)}, 1e-12)
 assert(y.grad_fn == "scaled_exp" and y.requires_grad)
 local node = lg.tape(y)[1]
 assert(node.op == "scaled_exp" and node.line == here and node.file:find "test_custom.lua$" and #node.inputs == 1)
+assert(node.inputs[1].name == "input[1]")
 y:sum():backward()
 expect.close(x.grad, {2 * math.exp(1), 2 * math.exp(2)}, 1e-12)
 raises("retain_graph", function() y:sum():backward() end)

@@ -137,6 +137,11 @@ assert(reduced[1].attrs.dim == "{2}" and reduced[1].attrs.keepdim == "false")
 assert(nodes:dot():find "digraph" and nodes:dot():find "weight")
 assert(#lg.tape(lg.zeros(1)) == 0)
 
+-- Inputs have the names of the op's parameters; a list of tensors counts from 1.
+local joined = lg.tape(lg.cat({w, w}))[1]
+assert(joined.inputs[1].name == "tensors[1]" and joined.inputs[2].name == "tensors[2]")
+assert(nodes[2].inputs[1].name == "input" and nodes[2].inputs[2].name == "other")
+
 -- A store of gradients: pairs, remove, replace, clone and new.
 do
   local a, b = leaf { 1, 2 }, leaf { 3, 4 }
