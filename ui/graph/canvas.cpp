@@ -406,14 +406,36 @@ void GraphCanvas::draw_box(const View& view, int index) {
   draw_signs(view, mark, min, max);
 }
 
-void GraphCanvas::draw_corner(const View& view, bool hovered) {
+// Places an area of this size in the first corner in which it covers none of the visible boxes and not the
+// map, else in the lower left one.
+void GraphCanvas::place_corner(const View& view, const std::vector<uint32_t>& visible, ImVec2 size) {
+  const float gap = em(0.3f), left = view.min.x + em(0.4f), right = view.max.x - em(0.4f) - size.x,
+              top = view.min.y + gap, bottom = view.max.y - gap - size.y;
+  const auto place = [&](ImVec2 at) {
+    corner_min_ = at;
+    corner_max_ = {at.x + size.x, at.y + size.y};
+  };
+  const auto is_free = [&] {
+    if (map_max_.x > map_min_.x && meets(map_min_, map_max_, corner_min_, corner_max_)) return false;
+    return std::none_of(visible.begin(), visible.end(), [&](uint32_t box) {
+      return meets(low_of(view.graph, int(box)), high_of(view.graph, int(box)), corner_min_, corner_max_);
+    });
+  };
+  for (const ImVec2 at :
+       {ImVec2{left, bottom}, ImVec2{right, bottom}, ImVec2{right, top}, ImVec2{left, top}}) {
+    place(at);
+    if (is_free()) return;
+  }
+  place({left, bottom});
+}
+
+void GraphCanvas::draw_corner(const View& view, const std::vector<uint32_t>& visible, bool hovered) {
   corner_min_ = corner_max_ = {view.min.x, view.max.y};
   const std::string& text = view.marks.corner;
   if (text.empty()) return;
   const ImVec2 size = ImGui::CalcTextSize(text.c_str());
   if (size.x + em(1.2f) > view.max.x - view.min.x || size.y + em(4) > view.max.y - view.min.y) return;
-  corner_min_ = {view.min.x + em(0.4f), view.max.y - size.y - em(0.7f)};
-  corner_max_ = {corner_min_.x + size.x + em(0.6f), view.max.y - em(0.3f)};
+  place_corner(view, visible, {size.x + em(0.6f), size.y + em(0.4f)});
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool lit = hovered && mouse.x >= corner_min_.x && mouse.y >= corner_min_.y &&
                    mouse.x < corner_max_.x && mouse.y < corner_max_.y;
@@ -553,7 +575,7 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   else
     for (const uint32_t box : visible) draw_box(view, int(box));
   if (marks.bands && zoom_ >= kTitled) draw_band_labels(view);
-  draw_corner(view, hovered && !over_map);
+  draw_corner(view, visible, hovered && !over_map);
   draw_map(view);
   list->PopClipRect();
 

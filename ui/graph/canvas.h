@@ -121,7 +121,7 @@ class GraphCanvas {
     const std::vector<Band>* bands = nullptr;
     std::function<std::string(int box)>
         note;            // text instead of the line, where text is drawn; "" keeps the line
-    std::string corner;  // a sentence in the lower left corner; "": none
+    std::string corner;  // a sentence in a corner that shows no boxes; "": none
   };
   struct Click {
     enum class Kind { none, background, box, frame, corner } kind = Kind::none;
@@ -192,7 +192,8 @@ class GraphCanvas {
   void draw_far(const View&, const std::vector<uint32_t>& visible);
   void draw_box(const View&, int box);
   void draw_signs(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
-  void draw_corner(const View&, bool hovered);
+  void place_corner(const View&, const std::vector<uint32_t>& visible, ImVec2 size);
+  void draw_corner(const View&, const std::vector<uint32_t>& visible, bool hovered);
   void place_map(const CanvasGraph&, ImVec2 min, ImVec2 size);
   void draw_map(const View&);
 
