@@ -424,18 +424,18 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
     part += (part.empty() ? "" : "; ") + std::string("one of ") + std::to_string(view.every) +
             " elements looked at";
   if (map_.picked() && view.pick == map_.picked()) {
-    const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
-    beside(theme().accent, picked);
-    bench.description().add_last("inspector.picked", picked);
-    explain((picked + "\nThe selected element. Arrow keys move.").c_str());
-    if (!parameter_.empty()) {
+    const std::string place = index(map_.picked()->first, map_.picked()->second),
+                      picked = place + " = " + view.picked;
+    if (!parameter_.empty()) {  // before the text, which may be cut off
       ImGui::SameLine(0, em(0.6f));
-      if (ImGui::SmallButton("Edit..."))
-        changes_.ask_element(parameter_, index(map_.picked()->first, map_.picked()->second), view.picked);
+      if (ImGui::SmallButton("Edit...")) changes_.ask_element(parameter_, place, view.picked);
       bench.description().add_last("inspector.edit", parameter_);
       explain(
           "Changes this element of the running model. Its picture shows the step, which stays as it was.");
     }
+    beside(theme().accent, picked);
+    bench.description().add_last("inspector.picked", picked);
+    explain((picked + "\nThe selected element. Arrow keys move.").c_str());
   } else if (!map_.picked() && part.empty()) {
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
     for (const char* hint : {"click: value; wheel: zoom; drag: pan", "click a cell for its value"}) {
