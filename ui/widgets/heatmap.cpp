@@ -166,14 +166,15 @@ void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& ran
   tip_.reset();
   if (cells.cell_rows == 0 || cells.cell_columns == 0 || cells.values.empty()) return;
   room = {std::max(room.x, 4.0f), std::max(room.y, 4.0f)};
-  // Square cells, unless one side of the picture would be too short to see and to click.
+  // Square cells, unless they are smaller than a pixel, so that stretched ones show more of them, or one side
+  // of the picture would be too short to see and to click.
   float cell_x = std::min(room.x / float(cells.shown_columns), em(1.6f));
   float cell_y = std::min(room.y / float(cells.shown_rows), em(1.6f));
   const float square = std::min(cell_x, cell_y);
   const int64_t shorter = std::min(cells.shown_rows, cells.shown_columns);
   if (square >= 3)
     cell_x = cell_y = std::floor(square);
-  else if (square * float(shorter) >= em(1.5f))
+  else if (square >= 1 && square * float(shorter) >= em(1.5f))
     cell_x = cell_y = square;
   const ImVec2 size{std::clamp(cell_x * float(cells.shown_columns), 1.0f, room.x),
                     std::clamp(cell_y * float(cells.shown_rows), 1.0f, room.y)};
