@@ -54,9 +54,9 @@ TEST_CASE("an H200 has the tiles and parts that were tuned on it") {
         Case{50, 50257, 768, false, {64, 64, 1}}, Case{128, 768, 3072, false, {128, 128, 22}},
         Case{64, 64, 8192, false, {64, 64, 64}}, Case{7, 300, 512, false, {64, 64, 4}},
         Case{256, 256, 50257, false, {128, 128, 33}}, Case{2048, 768, 768, false, {64, 64, 1}},
-        Case{4096, 4096, 4096, true, {128, 128, 1}}, Case{256, 1024, 4096, true, {128, 128, 13}},
-        Case{64, 64, 8192, true, {64, 64, 64}}, Case{768, 3072, 2048, true, {128, 128, 1}},
-        Case{128, 128, 512, true, {64, 64, 4}}})
+        Case{768, 3072, 8192, false, {128, 128, 9}}, Case{4096, 4096, 4096, true, {128, 128, 1}},
+        Case{256, 1024, 4096, true, {128, 128, 13}}, Case{64, 64, 8192, true, {64, 64, 64}},
+        Case{768, 3072, 2048, true, {128, 128, 1}}, Case{128, 128, 512, true, {64, 64, 4}}})
     CHECK_MESSAGE(plan(h200(), m, n, k, units ? DType::bf16 : DType::f32) == expected,
                   m << " x " << n << " x " << k << ", " << (units ? "matrix units" : "f32"));
   const gpu::DeviceRates rates = gpu::default_rates(h200());
@@ -97,6 +97,25 @@ TEST_CASE("a product is split into as many parts as the processors of the device
   CHECK(parts(cpu(64)) <= 4 * 2 * 64);
   CHECK(parts(small_gpu()) > 1);
   CHECK(parts(small_gpu()) < parts(h200()));
+}
+
+TEST_CASE("the tiles of a last round that would leave processors idle are computed in parts") {
+  const gpu::PhysicalDevice device = h200();
+  const gpu::DeviceRates rates = gpu::default_rates(device);
+  const auto tail = [&](int64_t m, int64_t n, int64_t k, DType unit_type = DType::f32) {
+    gpu::Product p;
+    p.m = m, p.n = n, p.k = k, p.unit_type = unit_type;
+    const gpu::TiledPlan plan = plan_of(p, device, rates, gpu::ProductTable(some_device(1)));
+    CHECK(plan.parts == 1);
+    return gpu::tail_of(p, *plan.tile, device, rates);
+  };
+  const gpu::ProductTail large = tail(8192, 8192, 8192);  // 4096 tiles, 31 rounds and 4 tiles
+  CHECK(large.whole_tiles == 30 * 132);
+  CHECK(large.parts >= 4);
+  CHECK(tail(132 * 128, 128, 4096).parts == 1);           // one full round
+  CHECK(tail(131 * 128, 256, 4096).parts == 1);           // nearly two
+  CHECK(tail(133 * 128, 128, 128).parts == 1);            // k is too short
+  CHECK(tail(4096, 4096, 4096, DType::bf16).parts == 1);  // matrix units
 }
 
 TEST_CASE("a device that does not report its processors has a default number") {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "gpu/device/device.h"
+#include "gpu/ops/products/product.h"
+#include "gpu/rates/device_rates.h"
 #include "gpu/rates/product_table.h"
 #include "runtime/core/product_planner.h"
 #include "runtime/io/atomic_file.h"
@@ -24,12 +26,16 @@ Call matmul_of(const Tensor& a, const Tensor& b) {
 // A new device, which loads its files.
 class Opened {
  public:
-  Opened() { device_.emplace("vulkan:9", hardware_.instance, hardware_.physical); }
+  explicit Opened(uint32_t processors = 0) {
+    if (processors > 0) hardware_.physical.processors = processors;
+    device_.emplace("vulkan:9", hardware_.instance, hardware_.physical);
+  }
+  const gpu::PhysicalDevice& physical() const { return hardware_.physical; }
   gpu::VulkanDevice& operator*() { return *device_; }
   gpu::VulkanDevice* operator->() { return &*device_; }
 
  private:
-  const Hardware hardware_ = first_hardware();
+  Hardware hardware_ = first_hardware();
   std::optional<gpu::VulkanDevice> device_;
 };
 
@@ -67,6 +73,33 @@ TEST_CASE("a product is correct with every possible plan") {
     device->set_plan(call, nullptr);
     CHECK(device->plan_of(call) == plans.front());
   }
+}
+
+TEST_CASE("a product whose last tiles are computed in parts is correct, also at the edges of C and k") {
+  const NoGrad off;
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  Opened device(2);
+  const gpu::DeviceRates rates = gpu::default_rates(device.physical());
+  int tails = 0;
+  for (const int64_t rows : {150, 290, 420})
+    for (const int64_t columns : {61, 64})
+      for (const int64_t k : {1024, 1031})
+        for (const bool ends : {false, true}) {
+          const Tensor x = random({rows, k}, 1), w = random({columns, k}, 2), bias = random({columns}, 3);
+          const Tensor on_device = to(x, *device), weight = to(w, *device);
+          const gpu::Product p = gpu::product_of(on_device, weight, true, device.physical());
+          const gpu::TiledPlan plan =
+              gpu::plan_of(p, device.physical(), rates, gpu::ProductTable(device.physical().properties()));
+          if (plan.parts == 1) tails += gpu::tail_of(p, *plan.tile, device.physical(), rates).parts > 1;
+          const Tensor got = ends ? linear(on_device, weight, to(bias, *device), Activation::relu)
+                                  : linear(on_device, weight);
+          const Tensor exact =
+              ends ? linear(to(x, DType::f64), to(w, DType::f64), to(bias, DType::f64), Activation::relu)
+                   : linear(to(x, DType::f64), to(w, DType::f64));
+          CHECK_MESSAGE(distance(got, exact) < 2e-6, rows << " x " << columns << " x " << k << ' ' << ends);
+        }
+  CHECK(tails > 0);
 }
 
 TEST_CASE("products of 16-bit types and of lower precision are correct with every possible plan") {

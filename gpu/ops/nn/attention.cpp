@@ -1,6 +1,6 @@
-// Attention and its gradients in f32, for heads of up to 256 features (gpu/ops/nn/attention.comp). No matrix
-// of all scores is stored, except for the gradient of a mask, which has its size. 16-bit operands go to the
-// matrix units (attention_products.h), or are converted to f32.
+// Attention and its gradients, for heads of up to 256 features. In f32, tiles of scores stay on chip
+// (gpu/ops/nn/attention.comp), or matrix products compute them where these are faster (attention_products.h).
+// 16-bit operands go to the matrix units, or are converted to f32.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -45,11 +45,25 @@ bool supports_operands(const Call& call, size_t first) {
 bool supports_attention(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
+// The tiles of attention.comp hold few rows of more than kTileFeatures features. Its gradients compute the
+// scores twice, which costs more than storing them if there are enough features for each score.
+constexpr int64_t kTileFeatures = 64;
+int64_t most_features(const Call& call, size_t first) {
+  return std::max(call.in[first].size(-1), call.in[first + 2].size(-1));
+}
+bool products_are_faster(const Call& call) { return most_features(call, 0) > kTileFeatures; }
+bool grad_products_are_faster(const Call& call) {
+  const int64_t features = most_features(call, 1), queries = call.in[1].size(-2), keys = call.in[2].size(-2);
+  const bool in_fours = queries % 4 == 0 && keys % 4 == 0;  // rows of scores that are loaded four at a time
+  return features > kTileFeatures || (features > kTileFeatures / 2 && in_fours && keys >= kTileFeatures);
+}
+
 void run_attention(const Call& call, Recorder& recorder) {
   if (is_16bit_float(call.input(0).dtype()))
     return attention_on_units(call, recorder) || attention_by_products(call, recorder)
                ? void()
                : run_in_f32(call, run_attention, recorder);
+  if (products_are_faster(call) && attention_by_products(call, recorder)) return;
   const NoGrad off;
   const Tensor q = in_fours(call.input(0)), k = in_fours(call.input(1)), v = in_fours(call.input(2));
   const Tensor result = call.flag(kInnerHeads) ? swap_heads(call.output()) : call.output();
@@ -166,6 +180,7 @@ void run_grad(const Call& call, Recorder& recorder) {
     return attention_grad_on_units(call, recorder) || attention_grad_by_products(call, recorder)
                ? void()
                : run_in_f32(call, run_grad, recorder);
+  if (grad_products_are_faster(call) && attention_grad_by_products(call, recorder)) return;
   const NoGrad off;
   Gradient gradient(call, recorder);
   const auto wanted = [&](int i) { return call.flag(kWanted + i) ? call.output(i) : Tensor(); };

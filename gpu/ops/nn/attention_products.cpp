@@ -114,9 +114,10 @@ Tensor swapped(const Call& call, const Tensor& x) {
 }  // namespace
 
 bool attention_by_products(const Call& call, Recorder& recorder) {
-  constexpr int64_t kBytes = 6, kLeastRows = 256, kGroupRows = 4;
+  constexpr int64_t kLeastRows = 256, kGroupRows = 4;
   const DType type = call.input(0).dtype();
-  if (!has_units(type, recorder.physical)) return false;
+  const int64_t bytes = 4 + int64_t(item_size(type));  // of a score in both forms
+  if (type != DType::f32 && !has_units(type, recorder.physical)) return false;
   const NoGrad off;
   const Tensor q = lifted(call.input(0)), k = lifted(call.input(1)), v = lifted(call.input(2));
   const Tensor result = swapped(call, call.output()), &mask = call.in[kMask];
@@ -124,9 +125,9 @@ bool attention_by_products(const Call& call, Recorder& recorder) {
   const bool causal = call.flag(kCausal);
   // With a causal mask, earlier queries see fewer keys. Blocks of queries leave most of the masked scores
   // out.
-  int64_t block = std::min(queries, std::max(kLeastRows, kPartBytes / (keys * kBytes)));
+  int64_t block = std::min(queries, std::max(kLeastRows, kPartBytes / (keys * bytes)));
   if (causal) block = std::min(block, std::max(kLeastRows, queries / 4));
-  each_part(q, block * keys * kBytes, [&](const AttentionPart& part) {
+  each_part(q, block * keys * bytes, [&](const AttentionPart& part) {
     const Tensor own = part.of(q);
     for (int64_t first = 0; first < queries; first += block) {
       const int64_t rows = std::min(block, queries - first),
@@ -162,17 +163,18 @@ bool attention_by_products(const Call& call, Recorder& recorder) {
 }
 
 bool attention_grad_by_products(const Call& call, Recorder& recorder) {
-  constexpr int64_t kBytes = 12;
   const DType type = call.input(1).dtype();
+  const int64_t bytes = 2 * (4 + int64_t(item_size(type)));  // of a score in all four forms
   const Tensor q = lifted(call.input(1)), k = lifted(call.input(2)), v = lifted(call.input(3));
   const int64_t queries = q.size(-2), keys = k.size(-2);
-  if (!has_units(type, recorder.physical) || queries * keys * kBytes > kMostBytes) return false;
+  if (type != DType::f32 && !has_units(type, recorder.physical)) return false;
+  if (queries * keys * bytes > kMostBytes) return false;
   const NoGrad off;
   const Tensor d_out = swapped(call, call.input(0)), &mask = call.in[1 + kMask];
   const auto upcast = [&](int i) { return to(swapped(call, call.input(i)), DType::f32); };
   Tensor delta = contiguous(sum(upcast(0) * upcast(5), {-1}));
   if (call.has(7)) delta = delta - reshape(call.input(7), delta.shape());
-  each_part(q, queries * keys * kBytes, [&](const AttentionPart& part) {
+  each_part(q, queries * keys * bytes, [&](const AttentionPart& part) {
     const Tensor own = part.of(q);
     const auto scores = [&](DType of) { return matrices(own, queries, keys, of); };
     const Tensor products = scores(DType::f32), reaches = scores(DType::f32), weights = scores(type),

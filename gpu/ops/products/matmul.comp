@@ -104,6 +104,21 @@ void keep(uint half_at) {
   }
 }
 
+// This invocation's sums.
+vec4 sum[TM][TN / 4];
+
+// Adds the products of the step in one half of shared memory to the sums.
+void multiply_step(uint half_at, uint tx, uint ty) {
+  [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
+    vec4 left[TM / 4], right[TN / 4];
+    [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[(half_at * BK + kk) * kARow + i * (BM / TM) + ty];
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[(half_at * BK + kk) * kBRow + j * (BN / TN) + tx];
+    [[unroll]] for (uint i = 0; i < TM; ++i)
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] += left[i / 4][i % 4] * right[j];
+  }
+}
+
+// `whole`: the tile is inside C.
 void compute_tile(Share share, bool whole) {
   const uint row = share.row * BM, column = share.column * BN;
   const uint64_t c = arguments.c + share.c * 4;
@@ -119,17 +134,20 @@ void compute_tile(Share share, bool whole) {
                (share.b + int64_t(b_place.y) * arguments.b_row + int64_t(b_place.x) * arguments.b_column) * 4;
 
   const uint tx = gl_LocalInvocationID.x % (BN / TN), ty = gl_LocalInvocationID.x / (BN / TN);
-  vec4 sum[TM][TN / 4];
   [[unroll]] for (uint i = 0; i < TM; ++i)
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
-  fetch_a(a, a_lines, a_place, a_end, whole);
-  fetch_b(b, b_lines, b_place, b_end, whole);
+  // The steps of the loop. A tile inside C checks only its last step, if that reaches beyond k, after the loop.
+  const uint loop_end = EVEN || !whole ? share.end : share.end - (share.end - share.first) % BK;
   uint half_at = 0;
-  for (uint k = share.first; k < share.end; k += BK, half_at ^= 1) {
+  if (loop_end > share.first) {
+    fetch_a(a, a_lines, a_place, a_end, whole);
+    fetch_b(b, b_lines, b_place, b_end, whole);
+  }
+  for (uint k = share.first; k < loop_end; k += BK, half_at ^= 1) {
     keep(half_at);
     // Without bounds checks the last step is loaded twice: loads without a branch are interleaved with multiplications.
-    const bool more = k + BK < share.end;
+    const bool more = k + BK < loop_end;
     a += more ? a_step : 0, a_place.y += BK;
     b += more ? b_step : 0, b_place.y += BK;
     barrier();
@@ -137,13 +155,25 @@ void compute_tile(Share share, bool whole) {
       fetch_a(a, a_lines, a_place, a_end, whole);
       fetch_b(b, b_lines, b_place, b_end, whole);
     }
-    [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
-      vec4 left[TM / 4], right[TN / 4];
-      [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[(half_at * BK + kk) * kARow + i * (BM / TM) + ty];
-      [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[(half_at * BK + kk) * kBRow + j * (BN / TN) + tx];
-      [[unroll]] for (uint i = 0; i < TM; ++i)
-        [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] += left[i / 4][i % 4] * right[j];
-    }
+    multiply_step(half_at, tx, ty);
+  }
+  if (loop_end < share.end) {
+    if (loop_end > share.first) a += a_step, b += b_step;
+    fetch_a(a, a_lines, a_place, a_end, false);
+    fetch_b(b, b_lines, b_place, b_end, false);
+    keep(half_at);
+    barrier();
+    multiply_step(half_at, tx, ty);
+  }
+
+  if (share.in_tail) {
+    const uint64_t tile = arguments.tail + uint64_t(share.part) * (BM * BN * 4);
+    [[unroll]] for (uint i = 0; i < TM; ++i)
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+        const uint m = (i / 4 * (BM / TM) + ty) * 4 + i % 4, n = (j * (BN / TN) + tx) * 4;
+        F32x4Elements(tile + (m * BN + n) * 4).at = sum[i][j];
+      }
+    return;
   }
 
   // Four adjacent columns are all inside C or all outside, and aligned to 16 bytes.
@@ -179,8 +209,7 @@ void compute_tile(Share share, bool whole) {
 void main() {
   const Share share = share_of(MY_ITEM);
   // Most tiles of other matrices are whole, too. With two calls, neither has a branch in its loop.
-  if (EVEN || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
-                  (share.end - share.first) % BK == 0)
+  if (EVEN || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n)
     compute_tile(share, true);
   else
     compute_tile(share, false);

@@ -29,6 +29,8 @@ struct MatmulArguments {
   uint32_t batch_size[8];
   int64_t batch_step[2][8];
   uint64_t a_largest, b_largest;
+  uint64_t tail;
+  uint32_t whole_tiles;
 };
 static_assert(offsetof(MatmulArguments, batch_step) == 144);
 
@@ -51,7 +53,8 @@ struct PartArguments {
 };
 static_assert(offsetof(PartArguments, results) == 44);
 
-using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::UnitOperand;
+using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::MatmulTail,
+    shaders::UnitOperand;
 
 // Whether each line can be read in runs of `count` elements that begin at multiples of 16 bytes.
 bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
@@ -151,6 +154,20 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
              {groups_for(uint64_t(arguments.results) * along, recorder)}, bytes_of(arguments));
 }
 
+// Adds up the parts of the last tiles of C.
+void add_tail(const ProductTile& tile, MatmulArguments arguments, const Tensor& tail, const Tensor& c,
+              const Tensor& bias, Activation activation, Recorder& recorder) {
+  Launch launch(recorder);
+  arguments.tail = launch.reads(tail);
+  arguments.c = launch.writes(c);
+  if (bias.defined()) arguments.bias = launch.reads(bias);
+  const uint64_t fours = uint64_t(tail.size(0)) / arguments.splits * tile.bm * tile.bn / 4;
+  launch.run(
+      MatmulTail{
+          .bm = tile.bm, .bn = tile.bn, .has_bias = bias.defined(), .activation = uint32_t(activation)},
+      {group_count(fours / kGroupSize + 1, recorder)}, bytes_of(arguments));
+}
+
 // Records the product p of two tensors. Returns c, or the parts [parts, elements of C] if k is split. Removes
 // from `end` the steps that this dispatch computes.
 Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, Ending& end,
@@ -170,20 +187,30 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   Launch launch(recorder);
   MatmulArguments arguments{};
   const uint32_t length = std::max(1u, uint32_t(p.k));
-  arguments.split = ((length + parts - 1) / parts + tile.bk - 1) / tile.bk * tile.bk;
+  const ProductTail divided =
+      parts > 1 ? ProductTail{0, parts} : tail_of(p, tile, recorder.physical, recorder.rates);
+  arguments.split = ((length + divided.parts - 1) / divided.parts + tile.bk - 1) / tile.bk * tile.bk;
   arguments.splits = (length + arguments.split - 1) / arguments.split;
   arguments.row_tiles = uint32_t((p.m + tile.bm - 1) / tile.bm);
   arguments.column_tiles = uint32_t((p.n + tile.bn - 1) / tile.bn);
   arguments.batches = uint32_t(numel(p.batch));
-  const uint32_t tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches * arguments.splits;
-  const bool whole = arguments.splits == 1, biased = end.bias.defined() && whole;
+  const uint32_t all_tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches;
+  arguments.whole_tiles = arguments.splits == 1 ? all_tiles : divided.whole_tiles;
+  const uint32_t tail_tiles = all_tiles - arguments.whole_tiles,
+                 tiles = arguments.whole_tiles + tail_tiles * arguments.splits;
+  const bool whole = parts == 1 || arguments.splits == 1, biased = end.bias.defined() && whole;
+  arguments.a = launch.reads(a);
+  arguments.b = launch.reads(b);
   const bool ends = whole && (p.on_units() || ends_within(end.activation, tile.own_m * tile.own_n));
   const Activation activation = ends ? std::exchange(end.activation, Activation::none) : Activation::none;
   const Tensor made =
       whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
-  arguments.a = launch.reads(a);
-  arguments.b = launch.reads(b);
   arguments.c = launch.writes(made);
+  Tensor tail;
+  if (whole && tail_tiles > 0) {
+    tail = Tensor::empty({int64_t(tail_tiles) * arguments.splits, tile.bm, tile.bn}, DType::f32, c.device());
+    arguments.tail = launch.writes(tail);
+  }
   if (biased) {
     arguments.bias = launch.reads(end.bias);
     arguments.bias_step = end.bias.strides()[0];
@@ -255,6 +282,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
                             .values(),
                         tiles, bytes_of(arguments));
   }
+  if (tail.defined())
+    add_tail(tile, arguments, tail, made, biased ? end.bias : Tensor(), activation, recorder);
   return made;
 }
 

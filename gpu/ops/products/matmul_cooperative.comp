@@ -49,6 +49,7 @@ void store_one(uint64_t c, uint m, uint n, float sum) {
   store_float(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), OUT_TYPE, activated(ended(sum, n)));
 }
 
+// `whole`: the tile is inside C.
 void compute_tile(Share share, bool whole) {
   const uint row = share.row * BM, column = share.column * BN;
   const uint64_t a = arguments.a + share.a * 2, b = arguments.b + share.b * 2;
@@ -56,17 +57,26 @@ void compute_tile(Share share, bool whole) {
 
   EACH_DOWN(DECLARE_ROW)
 
-  uint next = share.first;
-  fetch(a, b, row, column, next, share.end, whole);
+  // The steps of the loop. A tile inside C checks only its last step, if that reaches beyond k, after the loop.
   const uint steps = max((share.end - share.first + BK - 1) / BK, 1);
-  for (uint step = 1; step <= steps; ++step) {
+  const uint loop_steps = WHOLE || !whole ? steps : (share.end - share.first) / BK;
+  uint next = share.first;
+  if (loop_steps > 0) fetch(a, b, row, column, next, share.end, whole);
+  for (uint step = 1; step <= loop_steps; ++step) {
     keep();
     barrier();
     // without a branch, loads are interleaved with products; the last step is loaded twice
-    if (whole || step < steps) {
-      next += step < steps ? BK : 0;
+    if (whole || step < loop_steps) {
+      next += step < loop_steps ? BK : 0;
       fetch(a, b, row, column, next, share.end, whole);
     }
+    MULTIPLY_STEP
+    barrier();
+  }
+  if (loop_steps < steps) {
+    fetch(a, b, row, column, share.first + loop_steps * BK, share.end, false);
+    keep();
+    barrier();
     MULTIPLY_STEP
     barrier();
   }
@@ -80,8 +90,7 @@ void main() {
   const Share share = share_of(MY_ITEM);
   find_scales(arguments.a_largest, arguments.b_largest);
   // Most tiles of ragged matrices are whole. With two calls, neither has a branch in its loop.
-  if (WHOLE || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
-                   (share.end - share.first) % BK == 0 && share.end > share.first)
+  if (WHOLE || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n)
     compute_tile(share, true);
   else
     compute_tile(share, false);

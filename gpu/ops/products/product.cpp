@@ -67,23 +67,76 @@ uint32_t most_parts(const Product& p, const ProductTile& tile, const Model& mode
   return uint32_t(std::clamp(std::ceil(rounds * model.slots(tile) / tiles_of(p, tile)), 1.0, longest));
 }
 
+// The expected time of the plans with a tile, in ns.
+class TileTimes {
+ public:
+  TileTimes(const Product& p, const ProductTile& tile, const Model& model)
+      : product_(p), tile_(tile), model_(model), tiles_(tiles_of(p, tile)), slots_(model.slots(tile)) {
+    // Rate of one workgroup, while all slots are busy.
+    const double best = p.on_units() ? model.rates.matrix_units : model.rates.f32;
+    rate_ = tile.share * best * model.rates.processors / slots_;
+  }
+
+  // All tiles in so many parts of k.
+  double of_parts(uint32_t parts) const {
+    const double results = double(product_.m) * double(product_.n) * double(numel(product_.batch));
+    return rounds(tiles_ * parts) * of_round(parts) + of_sums(parts, results);
+  }
+  double of_tail(ProductTail tail) const {
+    const double rest = tiles_ - tail.whole_tiles;
+    return rounds(tail.whole_tiles) * of_round(1) + rounds(rest * tail.parts) * of_round(tail.parts) +
+           of_sums(tail.parts, rest * tile_.bm * tile_.bn);
+  }
+  // The best division of the last round.
+  ProductTail tail() const {
+    ProductTail best{uint32_t(tiles_), 1};
+    // A processor that starts two whole tiles beside each other takes twice as long as one that starts a
+    // whole tile and a part. So the whole tiles fill both places of all processors.
+    constexpr double kPlaces = 2;
+    const double places = slots_ * kPlaces, whole = std::floor(tiles_ / places) * places;
+    // Matrix units have no kernel for a tail.
+    if (product_.on_units() || whole == 0 || whole == tiles_) return best;
+    double shortest = of_parts(1);
+    const uint32_t most = uint32_t(std::clamp<int64_t>(product_.k / kShortest, 1, int64_t(slots_)));
+    for (uint32_t parts = 2; parts <= most; ++parts)
+      if (const ProductTail tail{uint32_t(whole), parts}; of_tail(tail) < shortest)
+        shortest = of_tail(tail), best = tail;
+    return best;
+  }
+
+ private:
+  double rounds(double workgroups) const { return std::ceil(workgroups / slots_); }
+  double of_round(uint32_t parts) const {
+    const double length = std::ceil(double(product_.k) / parts / tile_.bk) * tile_.bk;
+    return tile_.bm * tile_.bn * length / rate_;
+  }
+  // Writing the parts of results, and adding them up.
+  double of_sums(uint32_t parts, double results) const {
+    constexpr double kShareOfBytes = 0.75;  // share of the device's rate that the sum of the parts reaches
+    if (parts == 1) return 0;
+    return model_.rates.launch + results * 4 * (2 * parts + 1) / (kShareOfBytes * model_.rates.bytes);
+  }
+
+  const Product& product_;
+  const ProductTile& tile_;
+  const Model& model_;
+  double tiles_, slots_, rate_;
+};
+
 // The plan with the shortest expected time.
 TiledPlan model_plan(const Product& p, const Model& model) {
-  constexpr double kShareOfBytes = 0.75;  // share of the device's rate that the sum of the parts reaches
-  const double bytes_per_ns = kShareOfBytes * model.rates.bytes;
-  const double best_rate = p.on_units() ? model.rates.matrix_units : model.rates.f32;
-  const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
+  constexpr int64_t kFine =
+      12;  // with so many parts, little more than a round of tiles takes little more time
   TiledPlan best{};
-  double shortest = std::numeric_limits<double>::infinity();  // ns
+  double shortest = std::numeric_limits<double>::infinity();
   for (const ProductTile* const tile : tiles_for(p, model.physical)) {
     if (tile->share == 0) continue;
-    const double count = tiles_of(p, *tile), slots = model.slots(*tile);
-    // Rate of one workgroup, while all slots are busy.
-    const double rate = tile->share * best_rate * model.rates.processors / slots;
-    for (uint32_t parts = 1, most = most_parts(p, *tile, model, 2); parts <= most; ++parts) {
-      const double length = std::ceil(double(p.k) / parts / tile->bk) * tile->bk;
-      double time = std::ceil(count * parts / slots) * tile->bm * tile->bn * length / rate;
-      if (parts > 1) time += model.rates.launch + elements * 4 * (2 * parts + 1) / bytes_per_ns;
+    const TileTimes times(p, *tile, model);
+    const int64_t fine = p.on_units() ? 1 : std::min<int64_t>(kFine, p.k / kShortest);
+    const uint32_t most = std::max(most_parts(p, *tile, model, 2), uint32_t(fine));
+    for (uint32_t parts = 1; parts <= most; ++parts) {
+      const ProductTail tail = parts == 1 ? times.tail() : ProductTail{0, 1};
+      const double time = tail.parts > 1 ? times.of_tail(tail) : times.of_parts(parts);
       if (time < shortest) {
         shortest = time;
         best = {tile, parts};
@@ -187,6 +240,11 @@ TiledPlan plan_of(const Product& p, const PhysicalDevice& physical, const Device
       for (const ProductTile* const tile : tiles_for(p, physical))
         if (tile->bm == plan->rows && tile->bn == plan->columns) return {tile, plan->parts};
   return model_plan(p, {physical, rates});
+}
+
+ProductTail tail_of(const Product& p, const ProductTile& tile, const PhysicalDevice& physical,
+                    const DeviceRates& rates) {
+  return TileTimes(p, tile, {physical, rates}).tail();
 }
 
 std::vector<ProductPlan> possible_plans(const Product& p, const PhysicalDevice& physical,

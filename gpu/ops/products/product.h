@@ -55,6 +55,14 @@ struct TiledPlan {
 };
 TiledPlan plan_of(const Product&, const PhysicalDevice&, const DeviceRates&, const ProductTable&);
 
+// The workgroups of a plan without parts run in rounds, and the last round may keep few processors busy. Its
+// tiles, the tail, are computed in parts of k then. parts is 1, and the tail empty, if that is not faster.
+struct ProductTail {
+  uint32_t whole_tiles;  // tiles before the tail
+  uint32_t parts;
+};
+ProductTail tail_of(const Product&, const ProductTile&, const PhysicalDevice&, const DeviceRates&);
+
 ProductKey key_of(const Product&);
 // Plans worth measuring. The model's choice comes first.
 std::vector<ProductPlan> possible_plans(const Product&, const PhysicalDevice&, const DeviceRates&);
