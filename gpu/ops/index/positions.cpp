@@ -55,7 +55,8 @@ void run_flat_positions(const Call& call, Recorder& recorder) {
     a.size[k] = uint32_t(call.list(0)[int(k)]);
     for (int d = 0; d < strides.size(); ++d) a.stride[k][d] = strides[d];
   }
-  launch.run(shaders::FlatPositions{.indices = uint32_t(call.in.size())}, {groups_for(a.count, recorder)}, bytes_of(a));
+  launch.run(shaders::FlatPositions{.indices = uint32_t(call.in.size())}, {groups_for(a.count, recorder)},
+             bytes_of(a));
 }
 
 bool supports_repeated_positions(const Call& call) {
