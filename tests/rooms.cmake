@@ -114,14 +114,14 @@ room(gpu/groups "Groups of deferred calls: the text of their shaders, and their 
      gpu/generate gpu/ops gpu/ops/reductions gpu/vulkan runtime/core runtime/elementwise)
 room(gpu/ops/products "Kernels and shaders of matrix products."
      gpu/ops gpu/ops/elementwise gpu/ops/reductions gpu/rates runtime runtime/core runtime/ops/elementwise)
-room(gpu/device "A Vulkan device as a device of the engine."
-     gpu/groups gpu/ops gpu/ops/elementwise gpu/ops/products gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise)
-room(gpu "The header that main() includes, and the registration of devices."
-     gpu/device)
 room(gpu/ops/fft "Kernels of Fourier transforms."
      gpu/ops runtime/cpu runtime/ops/fft)
 room(gpu/ops/index "Kernels and shaders of ops with indices."
      gpu/ops gpu/ops/elementwise runtime)
+room(gpu/device "A Vulkan device as a device of the engine."
+     gpu/groups gpu/ops gpu/ops/elementwise gpu/ops/index gpu/ops/products gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise)
+room(gpu "The header that main() includes, and the registration of devices."
+     gpu/device)
 room(gpu/ops/linalg "Kernels and shaders of small matrices."
      gpu/ops runtime)
 room(gpu/ops/loss "Kernels and shaders of losses."

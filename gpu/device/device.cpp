@@ -20,7 +20,7 @@ VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const Physica
       memory(context),
       stream(context, pipelines.layout()),
       host_buffers(context),
-      recorder{pipelines, stream, memory, context.physical, rates, products} {
+      recorder{pipelines, stream, memory, context.physical, rates, products, sorted_indices} {
   memory.tell(&stream.faults());
 }
 
@@ -58,6 +58,7 @@ VulkanDevice::Machine& VulkanDevice::machine() {
   if (!instance_) fail_as(ErrorKind::device, name_, ": the device was closed");
   if (machine_ && machine_->stream.lost()) {
     machine_->pipelines.come_to_rest();
+    machine_->sorted_indices.clear();
     lost_.push_back(std::move(machine_));
     drop_lost();
   }
@@ -88,6 +89,7 @@ void* VulkanDevice::alloc(size_t bytes) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory) throw;
   }
+  m.sorted_indices.clear();
   m.stream.wait();
   m.memory.release_unused();
   return m.memory.alloc(bytes);
@@ -98,6 +100,7 @@ void VulkanDevice::free(void* handle, size_t) noexcept {
   const std::lock_guard guard(lock_);
   if (!instance_) return;
   Range* const range = static_cast<Range*>(handle);
+  if (machine_) machine_->sorted_indices.forget(range);
   range->block->owner->free(range);
   if (!lost_.empty()) drop_lost();
 }
@@ -249,6 +252,7 @@ void VulkanDevice::reset_peak() {
 void VulkanDevice::release_unused() {
   const std::lock_guard guard(lock_);
   if (!machine_) return;
+  machine_->sorted_indices.clear();
   machine_->stream.wait();
   machine_->memory.release_unused();
 }

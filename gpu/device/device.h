@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "gpu/ops/index/sorted_indices.h"
 #include "gpu/ops/kernels.h"
 #include "gpu/rates/device_rates.h"
 #include "gpu/rates/product_table.h"
@@ -68,6 +69,7 @@ class VulkanDevice final : public Device,
     Memory memory;
     Stream stream;
     HostBuffers host_buffers;
+    SortedIndices sorted_indices;
     Recorder recorder;
   };
   // To be called under the lock, or by a test with one thread. Throws an Error of kind device if the device

@@ -34,6 +34,7 @@ Bytes bytes_of(const T& object) {
 }
 
 class ProductTable;
+class SortedIndices;
 
 // What a kernel needs for recording. Refers to parts of a VulkanDevice::Machine.
 struct Recorder {
@@ -43,6 +44,7 @@ struct Recorder {
   const PhysicalDevice& physical;
   const DeviceRates& rates;
   const ProductTable& products;
+  SortedIndices& sorted_indices;
 };
 
 // Temporary device memory of a kernel, freed by the destructor. Work that is recorded by then may still use
@@ -163,6 +165,8 @@ std::vector<KernelEntry> multinomial_kernels();
 std::vector<KernelEntry> running_kernels();
 std::vector<KernelEntry> count_kernels();
 std::vector<KernelEntry> place_kernels();
+std::vector<KernelEntry> position_kernels();
+std::vector<KernelEntry> gather_with_kernels();
 std::vector<KernelEntry> poisson_kernels();
 std::vector<KernelEntry> linalg_cholesky_kernels();
 std::vector<KernelEntry> linalg_eigen_kernels();

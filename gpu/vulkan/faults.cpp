@@ -150,6 +150,16 @@ std::string Faults::describe(const Words& fault, const Record& record) {
       // The cofactors are the gradient of the determinant.
       return text(record.op == "cofactor" ? "linalg.det" : record.op,
                   ": the input contains NaN or infinite values", place);
+    case FaultKind::index:
+    case FaultKind::index_put:
+      return text(fault.kind == FaultKind::index ? "index" : "index_put", ": index ", fault.value,
+                  " is out of range for dim ", fault.position + 1, " of size ", fault.size,
+                  " (indices count from 0)", place);
+    case FaultKind::length:
+      return text("segment_reduce: a length must not be negative (got ", fault.value, ")", place);
+    case FaultKind::lengths:
+      return text("segment_reduce: the lengths add up to ", fault.value, " where dim ", fault.position + 1,
+                  " has ", fault.size, place);
     default:
       break;
   }

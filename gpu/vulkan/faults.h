@@ -18,7 +18,7 @@
 
 namespace lunagrad::gpu {
 
-// From index_select on, each kind means: an index of the op of that name is out of range.
+// From index_select to scatter_reduce, each kind means: an index of the op of that name is out of range.
 enum class FaultKind : uint32_t {
   none,
   label,
@@ -44,7 +44,12 @@ enum class FaultKind : uint32_t {
   index_copy,
   index_fill,
   one_hot,
-  scatter_reduce
+  scatter_reduce,
+  // The following are described one by one again.
+  index,  // this and the next: position counts the dim
+  index_put,
+  length,  // a negative length of a segment
+  lengths  // their sum; position counts the dim
 };
 
 // A fault of an earlier call, thrown by a later call that waits for the device.

@@ -53,6 +53,8 @@ std::span<const Op* const> embedding_ops();
 std::span<const Op* const> scatter_ops();
 std::span<const Op* const> view_scatter_ops();
 std::span<const Op* const> place_ops();
+std::span<const Op* const> position_ops();
+std::span<const Op* const> gather_with_ops();
 std::span<const Op* const> complex_ops();
 std::span<const Op* const> fft_along_ops();
 std::span<const Op* const> fft_ops();

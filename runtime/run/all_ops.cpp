@@ -54,6 +54,8 @@ std::span<const Op* const> all_ops() {
                               scatter_ops,
                               view_scatter_ops,
                               place_ops,
+                              position_ops,
+                              gather_with_ops,
                               complex_ops,
                               fft_along_ops,
                               fft_ops,

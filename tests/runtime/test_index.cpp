@@ -6,6 +6,7 @@
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
 #include "tests/runtime/values.h"
+#include "tests/support/same_bits.h"
 
 using namespace lunagrad;
 
@@ -154,4 +155,65 @@ TEST_CASE("one_hot counts the classes unless num_classes is given") {
   CHECK(one_hot(ids({1}, {1}), 4).shape() == Shape{1, 4});
   CHECK_THROWS_WITH(one_hot(zeros({0}, DType::i64)),
                     "one_hot: an empty tensor does not tell the number of classes; give num_classes");
+}
+
+TEST_CASE("an index that repeats along other dims gives the results and gradients of its copy") {
+  const Op& reduce = *find_op("scatter_reduce");
+  for (const DType type :
+       {DType::f64, DType::f32, DType::bf16, DType::i32, DType::u8, DType::boolean, DType::c128})
+    for (const auto& [whole, part, dim] : {std::tuple<Shape, Shape, int>{{7, 5}, {3000, 1}, 0},
+                                           {{7, 8}, {40000, 1}, 0},
+                                           {{5, 7}, {1, 400}, 1},
+                                           {{3, 7, 70}, {1, 90, 1}, 1},
+                                           {{1, 7}, {1, 50}, 1}}) {
+      CAPTURE(type);
+      CAPTURE(whole);
+      Shape shape = whole;
+      shape[dim] = part[dim];
+      const Tensor once = randint(0, 7, part), index = expand(once, shape), copy = clone(index);
+      const auto numbers = [&](const Shape& of) {
+        return type == DType::c128 ? complex(randn(of, DType::f64), randn(of, DType::f64))
+                                   : to(randn(of) * 3.0, type);
+      };
+      Tensor x = numbers(whole), source = numbers(shape);
+      if (is_floating(type)) source = where(gt(source, Tensor::number(8.0)), Tensor::number(NAN), source);
+      const auto check = [&](auto&& f) {
+        const auto run = [&](const Tensor& given) {
+          if (!is_differentiable(type)) return std::vector<Tensor>{f(x, given, source)};
+          Tensor a = x.detach().requires_grad_(), b = source.detach().requires_grad_();
+          const Tensor y = f(a, given, b);
+          backward(y, ones_like(y));
+          return std::vector<Tensor>{y.detach(), a.grad(), b.grad()};
+        };
+        const std::vector<Tensor> got = run(index), expected = run(copy);
+        for (size_t i = 0; i < got.size(); ++i) {
+          REQUIRE(got[i].defined() == expected[i].defined());
+          if (got[i].defined()) CHECK(lunagrad::tests::same_bits(got[i], expected[i]));
+        }
+      };
+      check([&](const Tensor& a, const Tensor& i, const Tensor&) { return gather(a, dim, i); });
+      check([&](const Tensor& a, const Tensor& i, const Tensor& b) { return scatter(a, dim, i, b); });
+      check([&](const Tensor& a, const Tensor& i, const Tensor& b) { return scatter_add(a, dim, i, b); });
+      if (type == DType::boolean || type == DType::c128) continue;
+      for (const int64_t kind : {0, 1, 2, 3, 4})
+        for (const bool self : {false, true})
+          check([&](const Tensor& a, const Tensor& i, const Tensor& b) {
+            return apply1(reduce, {a, i, b}, {dim, kind, self});
+          });
+    }
+}
+
+TEST_CASE("the gradient of amax and amin is shared by equal elements, in f64 and again") {
+  const auto of = [](std::vector<double> numbers, Shape shape) {
+    return Tensor::from<double>(numbers, shape);
+  };
+  const Tensor index = Tensor::from<int64_t>(std::vector<int64_t>{0, 1, 0, 0}, {4});
+  for (const auto& [kind, sign] : {std::pair<int64_t, double>{3, 1.0}, {4, -1.0}}) {
+    Tensor x = (of({5, 1, 2}, {3}) * sign).detach().requires_grad_();
+    Tensor source = (of({5, 3, 5, 4}, {4}) * sign).detach().requires_grad_();
+    const Tensor y = apply1(*find_op("scatter_reduce"), {x, index, source}, {0, kind, true});
+    backward(y, of({3, 1, 1}, {3}));
+    CHECK(x.grad().to_vector<double>() == std::vector<double>{1, 0, 1});
+    CHECK(source.grad().to_vector<double>() == std::vector<double>{1, 1, 1, 0});
+  }
 }

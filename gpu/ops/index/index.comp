@@ -1,6 +1,7 @@
 #version 460
-// Slices selected by index: result[o, i, n] = operand[o, index[i], n], copied bit for bit in units of up to 16 bytes. An index
-// that is out of range is noted as a fault and copies nothing. As in copy.comp, all loads come before the first store.
+// Slices selected by index: result[o, i, n] = operand[o, index[i], n], or with OWN operand[o, index[o, i], n], copied bit for
+// bit in units of up to 16 bytes. An index that is out of range is noted as a fault and copies nothing. As in copy.comp, all
+// loads come before the first store.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
@@ -11,15 +12,17 @@ layout(constant_id = 0) const uint TYPE = 2;  // an integer type with the size o
 layout(constant_id = 1) const uint INDEX_TYPE = 3;
 layout(constant_id = 2) const bool SIXTEEN_BYTES = false;  // units have 16 bytes instead
 layout(constant_id = 3) const uint PER_THREAD = 1;
+layout(constant_id = 4) const bool OWN = false;  // each outer position has its own indices
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, index;
   uint64_t fault;
   uint count;   // units of the result
-  uint picked;  // indices
+  uint picked;  // indices; of an outer position, if OWN
   uint inner;   // units of a slice
   uint size;    // slices to select from
   uint kind;    // kind of fault
+  uint repeats; // how often the script gave each index
   Divisor by_inner, by_picked;
 };
 layout(push_constant, scalar) uniform Push {
@@ -32,7 +35,7 @@ int64_t words[PER_THREAD];
 uvec4 bytes[PER_THREAD];
 
 uint row_of(uint slice) {
-  return slice - quotient(slice, a.by_picked) * a.picked;
+  return OWN ? slice : slice - quotient(slice, a.by_picked) * a.picked;
 }
 void choose(uint k, uint i) {
   chosen[k] = load_integer(a.index, int64_t(row_of(quotient(i, a.by_inner))), INDEX_TYPE);
@@ -49,7 +52,7 @@ void load(uint k, uint i) {
 }
 void store(uint k, uint i) {
   if (from[k] == -1)
-    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)), chosen[k], a.size);
+    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)) * a.repeats, chosen[k], a.size);
   else if (SIXTEEN_BYTES)
     U32x4Elements(a.result + int64_t(i) * 16).at = bytes[k];
   else

@@ -1,6 +1,7 @@
 // index_select, embedding, gather and one_hot of any element type; index_add and scatter_add of f32, c64
 // and integers.
 #include <algorithm>
+#include <optional>
 
 #include "gpu/ops/copy.h"
 #include "gpu/ops/divisor.h"
@@ -17,49 +18,82 @@ struct IndexArguments {
   uint64_t result, operand, index;
   uint64_t fault;
   uint32_t count, picked, inner, size;
-  uint32_t kind;
+  uint32_t kind, repeats;
   Divisor by_inner, by_picked;
 };
 
 bool supports_index(const Call& call) { return indexable(call.output()); }
 
-// Copies the slices of `from` along dim that the indices select.
-void pick(const Call& call, const Tensor& from, const Tensor& indices, int dim, FaultKind kind,
+// Copies rows of `from` [outer, size, inner] that the indices select: the same rows for all outer positions,
+// or with `own` an index for each of them. The script gave each index `repeats` times.
+struct Picked {
+  uint64_t outer = 1, size = 1, inner = 1;
+  bool own = false;
+  uint64_t repeats = 1;
+};
+void pick(const Call& call, const Tensor& from, const Tensor& indices, const Picked& picked, FaultKind kind,
           Recorder& recorder) {
   const NoGrad off;
   const Tensor x = contiguous(from), index = contiguous(indices);
-  const Shape& shape = x.shape();
   Launch launch(recorder);
   IndexArguments a{};
   a.result = launch.writes(call.output());
   a.operand = launch.reads(x);
   a.index = launch.reads(index);
   a.fault = recorder.stream.fault_address();
-  uint64_t inner = 1;
-  for (int d = dim + 1; d < shape.size(); ++d) inner *= uint64_t(shape[d]);
-  const Words words = words_of(x.dtype(), inner, a.result | a.operand);
+  const Words words = words_of(x.dtype(), picked.inner, a.result | a.operand);
   a.count = uint32_t(uint64_t(call.output().numel()) / words.elements);
-  a.picked = uint32_t(index.numel());
-  a.inner = uint32_t(inner / words.elements);
-  a.size = shape.empty() ? 1 : uint32_t(shape[dim]);
+  a.picked = uint32_t(uint64_t(index.numel()) / (picked.own ? picked.outer : 1));
+  a.inner = uint32_t(picked.inner / words.elements);
+  a.size = uint32_t(picked.size);
   a.kind = uint32_t(kind);
+  a.repeats = uint32_t(picked.repeats);
   a.by_inner = Divisor(a.inner);
   a.by_picked = Divisor(a.picked);
   const Visit visit = visit_elements(a.count, recorder);
   launch.run(shaders::Index{.type = words.type,
                             .index_type = uint32_t(index.dtype()),
                             .sixteen_bytes = words.bytes == 16,
-                            .per_thread = visit.per_thread},
+                            .per_thread = visit.per_thread,
+                            .own = picked.own},
              {visit.groups}, bytes_of(a));
+}
+void pick_slices(const Call& call, const Tensor& from, const Tensor& indices, int dim, FaultKind kind,
+                 Recorder& recorder) {
+  const IndexedRows rows = slices_of(from.shape(), indices, dim, kind);
+  pick(call, from, indices, {.outer = rows.outer, .size = rows.size, .inner = rows.inner}, kind, recorder);
 }
 
 void run_index_select(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
-  pick(call, x, call.input(1), normalize_dim("index_select", call.integer(0), x.shape()),
-       FaultKind::index_select, recorder);
+  pick_slices(call, x, call.input(1), normalize_dim("index_select", call.integer(0), x.shape()),
+              FaultKind::index_select, recorder);
 }
 void run_embedding(const Call& call, Recorder& recorder) {
-  pick(call, call.input(1), call.input(0), 0, FaultKind::embedding, recorder);
+  pick_slices(call, call.input(1), call.input(0), 0, FaultKind::embedding, recorder);
+}
+
+struct Gathered {
+  Tensor index;  // the part of the index that does not repeat
+  Picked rows;
+};
+// The rows that a gather selects if its index repeats along all dims behind `dim`, and has its own or the
+// same indices for all positions before it.
+std::optional<Gathered> gathered_rows(const Tensor& x, const Tensor& index, int dim) {
+  if (x.ndim() == 0 || index.ndim() == 0 || !x.is_contiguous()) return {};
+  const IndexedRows rows = rows_of(x.shape(), index, dim, FaultKind::gather);
+  if (rows.dim + 1 != rows.index.ndim() || (rows.dim > 0 && rows.outer > 1)) return {};
+  uint64_t outer = rows.outer;
+  for (int d = 0; d < rows.dim; ++d) {
+    if (rows.index.size(d) != x.size(dim - rows.dim + d)) return {};
+    outer *= uint64_t(rows.index.size(d));
+  }
+  return Gathered{rows.index,
+                  {.outer = outer,
+                   .size = uint64_t(rows.choices),
+                   .inner = rows.inner,
+                   .own = rows.dim > 0,
+                   .repeats = rows.repeats}};
 }
 
 void run_gather(const Call& call, Recorder& recorder) {
@@ -68,6 +102,8 @@ void run_gather(const Call& call, Recorder& recorder) {
   const Tensor x =
       call.input(0).ndim() == 0 && index.ndim() == 1 ? reshape(call.input(0), {1}) : call.input(0);
   const int dim = dim_of(call);
+  if (const auto gathered = gathered_rows(x, index, dim))
+    return pick(call, x, gathered->index, gathered->rows, FaultKind::gather, recorder);
   // Each element is a lane of its own: the lanes run over all dims, and the step along a lane's dim is 0.
   LaneView from = view_of(x, dim), to{&out, out.strides(), 0}, by{&index, index.strides(), 0};
   Shape lanes = index.shape();
@@ -102,74 +138,72 @@ bool can_add(const Call& call) {
           is_integral(call.output().dtype()));
 }
 
+struct AddPushConstants {
+  uint64_t target, source, index, fault;
+  uint32_t outer, size, count, inner, kind, repeats;
+  float alpha;
+};
+static_assert(sizeof(AddPushConstants) <= kPushConstantBytes);
+
+// sums += alpha * rows of source, both contiguous. With few indices, each row of the sums searches all of
+// them, which takes one dispatch.
+void add_rows(const Tensor& sums, const Tensor& source, const IndexedRows& rows, double alpha,
+              Recorder& recorder) {
+  constexpr uint64_t kFew = 512, kShort = 8192;
+  const uint64_t count = rows.count(), searches = (count + kGroupSize - 1) / kGroupSize;
+  const uint64_t groups = (rows.columns() + kGroupSize - 1) / kGroupSize * rows.size;
+  if (count > kFew || groups * searches > kShort || rows.index.ndim() > 1)
+    return reduce_by_index(Reduction::sum, sums, source, rows, alpha, recorder);
+  const Tensor index = contiguous(rows.index);
+  Launch launch(recorder);
+  AddPushConstants push{};
+  push.target = launch.writes(sums);
+  push.source = launch.reads(source);
+  push.index = launch.reads(index);
+  push.fault = recorder.stream.fault_address();
+  push.outer = uint32_t(rows.outer);
+  push.inner = uint32_t(rows.inner);
+  push.size = uint32_t(rows.size);
+  push.count = uint32_t(count);
+  push.kind = uint32_t(rows.fault);
+  push.repeats = uint32_t(rows.repeats);
+  push.alpha = float(alpha);
+  launch.run(shaders::IndexAdd{.type = uint32_t(sums.dtype()), .index_type = uint32_t(index.dtype())},
+             {group_count(groups, recorder)}, {}, bytes_of(push));
+}
+
 void run_scatter_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &index = call.input(1), &source = call.input(2);
   const Changed out(call.output(), call.input(0), recorder);
   const int dim = dim_of(call);
   const Tensor& sums = out.tensor();
-  const bool long_lanes = has_long_lanes(index, dim);
-  if (long_lanes || lanes_suffice(index, dim)) {
+  IndexedRows rows = rows_of(sums.shape(), index, dim, FaultKind::scatter_add);
+  if (const RunLanes lanes = lanes_for(index, dim, rows)) {
     const auto add = [&](const Tensor& target, const Tensor& from) {
-      const auto run = long_lanes ? run_long_lanes : run_lanes;
-      run(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
-          view_of(from, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
+      lanes(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
+            view_of(from, dim), view_of(index, dim), rows.fault, recorder);
     };
     if (!is_complex(sums.dtype()))
       add(sums, source);
     else
       for (const int part : {0, 1}) add(part_view(sums, part), part_view(source, part));
   } else {
-    const Tensor rows = contiguous(window(source, index.shape(), source.strides()));
-    const uint64_t parts = is_complex(sums.dtype()) ? 2 : 1;
-    add_by_index(parts_in_a_row(sums), parts_in_a_row(rows), {1, uint64_t(sums.numel()), parts, 1.0},
-                 {contiguous(index), dim, size_along(sums, dim), sums.strides(), FaultKind::scatter_add},
-                 recorder);
+    if (is_complex(sums.dtype())) rows.inner *= 2;  // real and imaginary parts alternate
+    const Tensor from = contiguous(window(source, index.shape(), source.strides()));
+    add_rows(parts_in_a_row(sums), parts_in_a_row(from), rows, 1.0, recorder);
   }
   out.finish();
 }
-
-struct AddPushConstants {
-  uint64_t target, source, index, fault;
-  uint32_t outer, size, count, inner, kind;
-  float alpha;
-};
-static_assert(sizeof(AddPushConstants) <= kPushConstantBytes);
 
 void run_index_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Changed out(call.output(), call.input(0), recorder);
   const Tensor& sums = out.tensor();
-  const Tensor index = contiguous(call.input(1)), source = contiguous(call.input(2));
-  const int dim = dim_of(call);
-  uint64_t outer = 1, inner = is_complex(sums.dtype()) ? 2 : 1;  // real and imaginary parts alternate
-  for (int d = 0; d < sums.ndim(); ++d)
-    if (d != dim) (d < dim ? outer : inner) *= uint64_t(sums.size(d));
-  const uint64_t size = uint64_t(size_along(sums, dim)), count = uint64_t(index.numel());
-  const uint64_t column_groups = (outer * inner + kGroupSize - 1) / kGroupSize;
-  if (count == 0) return out.finish();
-  // With few indices, each row of the target searches all of them, which takes one dispatch.
-  constexpr uint64_t kFew = 512, kShort = 8192;
-  if (count <= kFew && column_groups * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
-    Launch launch(recorder);
-    AddPushConstants push{};
-    push.target = launch.writes(sums);
-    push.source = launch.reads(source);
-    push.index = launch.reads(index);
-    push.fault = recorder.stream.fault_address();
-    push.outer = uint32_t(outer);
-    push.inner = uint32_t(inner);
-    push.size = uint32_t(size);
-    push.count = uint32_t(count);
-    push.kind = uint32_t(FaultKind::index_add);
-    push.alpha = float(call.real(1));
-    launch.run(
-        shaders::IndexAdd{.type = uint32_t(part_type(sums.dtype())), .index_type = uint32_t(index.dtype())},
-        {group_count(column_groups * size, recorder)}, {}, bytes_of(push));
-  } else {
-    add_by_index(parts_in_a_row(sums), parts_in_a_row(source), {outer, size, inner, call.real(1)},
-                 {reshape(index, {index.numel()}), 0, int64_t(size), {1}, FaultKind::index_add}, recorder);
-  }
+  IndexedRows rows = slices_of(sums.shape(), call.input(1), dim_of(call), FaultKind::index_add);
+  if (is_complex(sums.dtype())) rows.inner *= 2;  // real and imaginary parts alternate
+  if (rows.count() > 0)
+    add_rows(parts_in_a_row(sums), parts_in_a_row(contiguous(call.input(2))), rows, call.real(1), recorder);
   out.finish();
 }
 

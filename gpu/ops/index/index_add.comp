@@ -16,6 +16,7 @@ layout(push_constant, scalar) uniform Push {
   uint64_t fault;
   uint outer, size, count, inner;
   uint kind;    // kind of fault
+  uint repeats; // how often each index followed in the index that the script gave
   float alpha;  // an integer if TYPE is one
 };
 
@@ -36,7 +37,7 @@ void main() {
       if (first + me < count) {
         const int64_t at = load_integer(index, int64_t(first + me), INDEX_TYPE);
         if (at == int64_t(j)) atomicOr(found[me / 32], 1u << me % 32);
-        if (work == 0 && (at < 0 || at >= int64_t(size))) note_index(fault, kind, first + me, at, size);
+        if (work == 0 && (at < 0 || at >= int64_t(size))) note_index(fault, kind, (first + me) * repeats, at, size);
       }
       barrier();
       if (column >= columns) continue;

@@ -2,18 +2,19 @@
 // Elements selected by an index along one dim. A lane is a line of the index along that dim. One invocation
 // processes it in order: among equal indices the last one is written, and sums are deterministic. An index
 // out of range is noted as a fault and has no effect.
-//   take: source = target[index]     put: target[index] = source     add: target[index] += source
-//   product: target[index] *= source     largest, smallest: of both; NaN wins over every number
+//   take: source = target[index]     put: target[index] = source
+//   other modes: target[index] = target[index] combined with source (combine.glsl)
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
+#include "combine.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 2;  // for take and put an integer type of the same size as the elements
 layout(constant_id = 2) const uint INDEX_TYPE = 3;
 
-const uint kTake = 0, kPut = 1, kAdd = 2, kProduct = 3, kLargest = 4, kSmallest = 5;
+const uint kTake = 0, kPut = 1;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t target, source, index;
@@ -30,17 +31,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
-
-float meet(float a, float b) {
-  if (MODE == kAdd) return a + b;
-  if (MODE == kProduct) return a * b;
-  return (MODE == kLargest ? b > a : b < a) || lg_isnan(b) ? b : a;
-}
-int64_t meet(int64_t a, int64_t b) {
-  if (MODE == kAdd) return a + b;
-  if (MODE == kProduct) return a * b;
-  return (MODE == kLargest ? b > a : b < a) ? b : a;
-}
 
 void main() {
   for (uint lane = gl_GlobalInvocationID.x; lane < arguments.lanes; lane += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
@@ -67,10 +57,12 @@ void main() {
       else if (MODE == kPut)
         store_integer(arguments.target, to, TYPE, load_integer(arguments.source, from, TYPE));
       else if (TYPE == kF32)
-        store_f32(arguments.target, to, meet(load_f32(arguments.target, to), load_f32(arguments.source, from)));
+        store_f32(arguments.target, to,
+                  combine(MODE, load_f32(arguments.target, to), load_f32(arguments.source, from)));
       else
         store_integer(arguments.target, to, TYPE,
-                      meet(load_integer(arguments.target, to, TYPE), load_integer(arguments.source, from, TYPE)));
+                      combine(MODE, load_integer(arguments.target, to, TYPE),
+                              load_integer(arguments.source, from, TYPE)));
     }
   }
 }

@@ -31,7 +31,7 @@ struct Lanes {
   int dim;
   int64_t size;
 };
-// take copies from target to source, put from source to target; the other modes combine source and target
+// take copies from target to source, put from source to target; the other modes combine target and source
 // (f32 or integers) in the target. An index out of range is noted as a fault of the given kind; negative
 // indices of index_fill count from the end.
 void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index,

@@ -1,21 +1,23 @@
 #version 460
-// Writes or adds elements at the positions that an index selects along one dim, for long lanes: lines of the
+// Writes or combines elements at the positions that an index selects along one dim, for long lanes: lines of the
 // index along that dim. One invocation processes a lane in order: among equal indices the last one is
 // written, and sums are deterministic. It loads the operands of kAhead indices before it stores the first
 // result. An index out of range is noted as a fault and has no effect.
-//   put: target[index] = source     add: target[index] += source
+//   put: target[index] = source
+//   other modes: target[index] = target[index] combined with source (combine.glsl)
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
 #include "fault.glsl"
+#include "combine.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 0) const uint MODE = 1;
 layout(constant_id = 1) const uint TYPE = 2;  // for put an integer type of the same size as the elements
 layout(constant_id = 2) const uint INDEX_TYPE = 3;
 layout(constant_id = 3) const uint WIDTH = 256;  // invocations of a workgroup that have a lane
 
-const uint kPut = 0, kAdd = 1;
+const uint kPut = 1;
 const uint kAhead = 8;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -55,18 +57,18 @@ void load(uint j, uint k, int64_t target, int64_t source) {
     wholes[j] = load_integer(arguments.source, from, TYPE);
   }
 }
-// The sum of index j. If an earlier index selected the same element, its sum replaces the loaded value. The
-// loop has a constant length, so that it is unrolled and the arrays stay in registers.
-void add(uint j) {
+// The result of index j. If an earlier index selected the same element, its result replaces the loaded value.
+// The loop has a constant length, so that it is unrolled and the arrays stay in registers.
+void combine_with_old(uint j) {
   [[unroll]] for (uint i = 0; i < kAhead; ++i)
     if (i < j && to[i] == to[j]) {
       old_reals[j] = reals[i];
       old_wholes[j] = wholes[i];
     }
   if (TYPE == kF32)
-    reals[j] = old_reals[j] + reals[j];
+    reals[j] = combine(MODE, old_reals[j], reals[j]);
   else
-    wholes[j] = old_wholes[j] + wholes[j];
+    wholes[j] = combine(MODE, old_wholes[j], wholes[j]);
 }
 void store(uint j, uint k, int64_t index) {
   if (to[j] == -1) {
@@ -100,8 +102,8 @@ void main() {
         chosen[j] = load_integer(arguments.index, index + int64_t(min(k + j, arguments.last - 1)) * arguments.index_step,
                                  INDEX_TYPE);
       [[unroll]] for (uint j = 0; j < kAhead; ++j) load(j, k + j, target, source);
-      if (MODE == kAdd)
-        [[unroll]] for (uint j = 0; j < kAhead; ++j) add(j);
+      if (MODE != kPut)
+        [[unroll]] for (uint j = 0; j < kAhead; ++j) combine_with_old(j);
       [[unroll]] for (uint j = 0; j < kAhead; ++j) store(j, k + j, index);
     }
   }

@@ -10,6 +10,7 @@ namespace {
 using shaders::LongLanes;
 
 static_assert(kLongestLane % LongLanes::kAhead == 0);
+static_assert(LongLanes::kPut == uint32_t(LaneMode::put));
 
 // Layout as in long_lanes.comp.
 struct LongLaneArguments {
@@ -61,12 +62,17 @@ void run_long_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, c
     a.source = launch.reads(*source.memory);
     a.index = launch.reads(*index.memory);
     a.fault = recorder.stream.fault_address();
-    launch.run(LongLanes{.mode = put ? LongLanes::kPut : LongLanes::kAdd,
+    launch.run(LongLanes{.mode = uint32_t(mode),
                          .type = put ? raw_type(type) : uint32_t(type),
                          .index_type = uint32_t(index.memory->dtype()),
                          .width = width},
                {group_count((uint64_t(a.lanes) + width - 1) / width, recorder)}, bytes_of(a));
   }
+}
+
+RunLanes lanes_for(const Tensor& index, int dim, const IndexedRows& rows) {
+  if (selects_rows(rows)) return nullptr;
+  return has_long_lanes(index, dim) ? run_long_lanes : lanes_suffice(index, dim) ? run_lanes : nullptr;
 }
 
 }  // namespace lunagrad::gpu

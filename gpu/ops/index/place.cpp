@@ -1,6 +1,7 @@
 // scatter_reduce with products and extremes, and ops composed of it: index_reduce, segment_reduce.
 #include "gpu/ops/copy.h"
-#include "gpu/ops/index/lanes.h"
+#include "gpu/ops/index/long_lanes.h"
+#include "gpu/ops/index/segments.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -13,11 +14,18 @@ bool supports_scatter_reduce(const Call& call) {
 
 void run_scatter_reduce(const Call& call, Recorder& recorder) {
   constexpr LaneMode kModes[] = {LaneMode::product, LaneMode::largest, LaneMode::smallest};
+  constexpr Reduction kReductions[] = {Reduction::product, Reduction::largest, Reduction::smallest};
+  const NoGrad off;
   const Tensor &out = call.output(), &index = call.input(1), &source = call.input(2);
   const int dim = dim_of(call);
   copy(out, call.input(0), recorder);
-  run_lanes(kModes[call.integer(1)], {index.shape(), dim, size_along(out, dim)}, view_of(out, dim),
-            view_of(source, dim), view_of(index, dim), FaultKind::scatter_reduce, recorder);
+  const IndexedRows rows = rows_of(out.shape(), index, dim, FaultKind::scatter_reduce);
+  if (const RunLanes lanes = lanes_for(index, dim, rows))
+    lanes(kModes[call.integer(1)], {index.shape(), dim, size_along(out, dim)}, view_of(out, dim),
+          view_of(source, dim), view_of(index, dim), FaultKind::scatter_reduce, recorder);
+  else
+    reduce_by_index(kReductions[call.integer(1)], out,
+                    contiguous(window(source, index.shape(), source.strides())), rows, 1.0, recorder);
 }
 
 }  // namespace

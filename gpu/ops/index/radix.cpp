@@ -139,10 +139,10 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
 }
 
 SortedKeys::SortedKeys(uint32_t count, uint32_t bits, Recorder& recorder)
-    : count_(count),
-      passes_((bits + kBits - 1) / kBits),
-      keys_{{recorder, count * sizeof(uint32_t)}, {recorder, count * sizeof(uint32_t)}},
-      order_{{recorder, count * sizeof(uint32_t)}, {recorder, count * sizeof(uint32_t)}} {}
+    : count_(count), passes_((bits + kBits - 1) / kBits) {
+  for (auto* const memory : {&keys_[0], &keys_[1], &order_[0], &order_[1]})
+    memory->emplace(recorder, count * sizeof(uint32_t));
+}
 
 void SortedKeys::sort(Recorder& recorder) {
   RadixArguments arguments{};
@@ -155,10 +155,12 @@ void SortedKeys::sort(Recorder& recorder) {
   for (uint32_t p = 0; p < passes_; ++p) {
     arguments.shift = p * kBits;
     Pass pass;
-    pass.from = {&keys_[p % 2], nullptr, p == 0 ? nullptr : &order_[p % 2]};
-    pass.to = {&keys_[(p + 1) % 2], nullptr, &order_[(p + 1) % 2]};
+    pass.from = {&*keys_[p % 2], nullptr, p == 0 ? nullptr : &*order_[p % 2]};
+    pass.to = {&*keys_[(p + 1) % 2], nullptr, &*order_[(p + 1) % 2]};
     run_pass(pass, form, arguments, counts, recorder);
   }
+  keys_[(passes_ + 1) % 2].reset();
+  order_[(passes_ + 1) % 2].reset();
 }
 
 }  // namespace lunagrad::gpu

@@ -23,18 +23,18 @@ struct SortedRows {
 void sort_rows(const SortedRows&, Recorder&);
 
 // Sorts 32-bit keys by their lowest `bits`, each with its original index. A kernel fills unsorted(); keys()
-// and order() are valid after sort().
+// and order() are valid after sort(), which frees the rest of the memory.
 class SortedKeys {
  public:
   SortedKeys(uint32_t count, uint32_t bits, Recorder&);
-  const Scratch& unsorted() const { return keys_[0]; }
+  const Scratch& unsorted() const { return *keys_[0]; }
   void sort(Recorder&);
-  const Scratch& keys() const { return keys_[passes_ % 2]; }
-  const Scratch& order() const { return order_[passes_ % 2]; }
+  const Scratch& keys() const { return *keys_[passes_ % 2]; }
+  const Scratch& order() const { return *order_[passes_ % 2]; }
 
  private:
   uint32_t count_, passes_;
-  Scratch keys_[2], order_[2];
+  std::optional<Scratch> keys_[2], order_[2];
 };
 
 }  // namespace lunagrad::gpu

@@ -3,7 +3,7 @@
 
 #include "gpu/ops/copy.h"
 #include "gpu/ops/index/long_lanes.h"
-#include "gpu/ops/index/segments.h"
+#include "gpu/ops/index/put_rows.h"
 #include "gpu/ops/kernels.h"
 #include "runtime/ops.h"
 
@@ -23,26 +23,35 @@ Tensor element_of(const Tensor& value, const Tensor& x, Recorder& recorder) {
   return made;
 }
 
+// put_rows() for operands in any layout.
+void put_rows_anywhere(const Tensor& out, const Tensor& x, const Tensor& source, const IndexedRows& rows,
+                       Recorder& recorder) {
+  const Tensor memory = out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device());
+  put_rows(memory, contiguous(x), source, rows, recorder);
+  if (!out.is_contiguous()) copy(out, memory, recorder);
+}
+
 void run_scatter(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor& index = call.input(1);
+  const Tensor &index = call.input(1), &x = call.input(0), &out = call.output();
   const bool one = call.input(2).is_number();
-  const Tensor source = element_of(call.input(2), call.output(), recorder);
+  const Tensor source = element_of(call.input(2), out, recorder);
+  const auto whole_source = [&] {
+    return one ? source : contiguous(window(source, index.shape(), source.strides()));
+  };
   const int dim = dim_of(call);
-  const Changed out(call.output(), call.input(0), recorder);
-  const Tensor& target = out.tensor();
-  const bool long_lanes = has_long_lanes(index, dim);
-  if (long_lanes || lanes_suffice(index, dim)) {
-    const auto put = long_lanes ? run_long_lanes : run_lanes;
-    put(LaneMode::put, {index.shape(), dim, size_along(target, dim)}, view_of(target, dim),
-        one ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
-        FaultKind::scatter, recorder);
-  } else {
-    put_by_index(target, one ? source : contiguous(window(source, index.shape(), source.strides())),
-                 {contiguous(index), dim, size_along(target, dim), target.strides(), FaultKind::scatter},
-                 recorder);
-  }
-  out.finish();
+  const IndexedRows rows = rows_of(out.shape(), index, dim, FaultKind::scatter);
+  const RunLanes lanes = lanes_for(index, dim, rows);
+  if (!lanes && rows.columns() > 1) return put_rows_anywhere(out, x, whole_source(), rows, recorder);
+  const Changed changed(out, x, recorder);
+  const Tensor& target = changed.tensor();
+  if (lanes)
+    lanes(LaneMode::put, {index.shape(), dim, size_along(target, dim)}, view_of(target, dim),
+          one ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
+          FaultKind::scatter, recorder);
+  else
+    put_elements(target, whole_source(), rows, recorder);
+  changed.finish();
 }
 
 // index_copy and index_fill: the index has one dim and selects the same positions in all lanes.
@@ -54,13 +63,8 @@ void run_flat(const Call& call, Recorder& recorder) {
   const int dim = dim_of(call);
   const FaultKind fault = fill ? FaultKind::index_fill : FaultKind::index_copy;
   constexpr int64_t kFew = 64;
-  if (index.numel() > kFew) {
-    const Tensor memory = out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device());
-    put_rows(memory, contiguous(x), contiguous(source), dim,
-             {contiguous(index), 0, size_along(out, dim), {1}, fault}, recorder);
-    if (!out.is_contiguous()) copy(out, memory, recorder);
-    return;
-  }
+  if (index.numel() > kFew)
+    return put_rows_anywhere(out, x, contiguous(source), slices_of(out.shape(), index, dim, fault), recorder);
   const Changed changed(out, x, recorder);
   const Tensor& target = changed.tensor();
   Shape shape = target.shape();

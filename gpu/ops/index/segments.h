@@ -1,39 +1,24 @@
 #pragma once
-// Sums and writes by index. The cost grows with the number of indices, not with the target. Both always give
-// the same bits.
-#include "gpu/ops/kernels.h"
+// Reductions by index: rows of a source are added, multiplied or compared with the rows of a target that an
+// index selects. The entries of the index are sorted with their positions, then the rows of equal entries,
+// which form a segment, are reduced in order, in parts whose length follows from the sizes alone. So the cost
+// grows with the source, not with the target or the number of equal entries, and the bits are always the
+// same.
+#include "gpu/ops/index/indexed_rows.h"
 
 namespace lunagrad::gpu {
 
-// Where indices point: along `dim` to one of `choices` positions, along the other dims to their own position,
-// in a contiguous target with these strides. An index out of range is noted as a fault of the given kind;
-// negative indices of index_fill count from the end.
-struct IndexedPlaces {
-  Tensor index;  // contiguous
-  int dim;
-  int64_t choices;
-  Strides strides;
-  FaultKind fault;
+enum class Reduction : uint32_t {
+  sum = shaders::Segments::kAdd,
+  product = shaders::Segments::kProduct,
+  largest = shaders::Segments::kLargest,
+  smallest = shaders::Segments::kSmallest
 };
 
-// target [outer, size, inner] += alpha * source [outer, number of indices, inner]. Each source row is added
-// to the row that its index selects. Both are contiguous, f32 or integers. The indices are sorted with their
-// positions, then the rows of equal indices are added up in order.
-struct IndexedSums {
-  uint64_t outer, size, inner;
-  double alpha;
-};
-void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums&, const IndexedPlaces&,
-                  Recorder&);
-
-// Writes elements of source to the target positions that the indices select. source is contiguous and has one
-// element for each index, or one for all. Among equal indices the last one counts.
-void put_by_index(const Tensor& target, const Tensor& source, const IndexedPlaces&, Recorder&);
-
-// out = x, except for the rows along `dim` that the one-dim index selects: they are copied from source, or
-// filled with its single element. All are contiguous; out and x may be the same. Among equal indices the last
-// one counts.
-void put_rows(const Tensor& out, const Tensor& x, const Tensor& source, int dim, const IndexedPlaces&,
-              Recorder&);
+// target [outer, size, inner] is combined with the reduction of the rows of source [outer, count, inner] that
+// go to each of its rows, as in combine.glsl; a sum is multiplied by alpha first. Both are contiguous, f32 or
+// integers.
+void reduce_by_index(Reduction, const Tensor& target, const Tensor& source, const IndexedRows&, double alpha,
+                     Recorder&);
 
 }  // namespace lunagrad::gpu

@@ -117,8 +117,14 @@ void index_add_shape(Call& call) {
          index.numel(), " indices into shape ", x.shape());
   call.emit(x.shape(), x.dtype());
 }
-// Split by outer position, then by runs of columns or, if rows are short, by ranges of target positions: no
-// two threads share a target, and each adds in the order of the index.
+// Integers wrap around.
+template <class T>
+void add_to(T& target, T x) {
+  if constexpr (std::is_same_v<T, bool>)
+    target = target || x;
+  else if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
+    target += x;
+}
 void index_add_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor& x = call.input(0);
@@ -127,42 +133,17 @@ void index_add_cpu(const Call& call) {
   const Split into(with_one_dim(x.shape()), dim);
   const Indices index("index_add", call.input(1), dim, into.size);
   copy_whole(out, x);
-  const int64_t count = index.size();
-  if (count == 0) return;
-  constexpr int64_t kFewColumns = 64;
-  const int64_t wanted = std::max<int64_t>(1, 2 * thread_count() / into.outer);
-  const int64_t columns =
-      std::max((into.inner + wanted - 1) / wanted, std::min<int64_t>(into.inner, kFewColumns));
-  const int64_t runs = (into.inner + columns - 1) / columns;
-  const bool by_target = runs < wanted && into.inner >= 4;
-  const int64_t ranges = by_target ? std::min(into.size, int64_t(thread_count()) / into.outer + 1) : 1;
   visit_any_dtype(out.dtype(), [&]<class T>() {
     using Factor = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int64_t, Part<T>>;
-    const auto alpha = T(convert<Factor>(call.real(1)));  // integers wrap around
+    const auto alpha = T(convert<Factor>(call.real(1)));
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    const int64_t work = count * columns / ranges + count / 4;
-    parallel_for(into.outer * runs * ranges, iterations_in(kIndexGrain, work),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t task = begin; task < end; ++task) {
-                     const int64_t range = task % ranges, rest = task / ranges;
-                     const int64_t outer = rest / runs, first = rest % runs * columns;
-                     const int64_t low = into.size * range / ranges, high = into.size * (range + 1) / ranges;
-                     const int64_t n = std::min(columns, into.inner - first);
-                     for (int64_t k = 0; k < count; ++k) {
-                       const int64_t row = index[k];
-                       if (row < low || row >= high) continue;
-                       T* target = to + (outer * into.size + row) * into.inner + first;
-                       const T* part = from + (outer * count + k) * into.inner + first;
-                       for (int64_t i = 0; i < n; ++i) {
-                         if constexpr (std::is_same_v<T, bool>)
-                           target[i] = target[i] || (part[i] && alpha);
-                         else if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
-                           target[i] += alpha * part[i];
-                       }
-                     }
-                   }
-                 });
+    for_indexed_rows(into, index, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+      T* const target = to + row * into.inner + first;
+      const T* const part = from + k * into.inner + first;
+      for (int64_t i = 0; i < n; ++i)
+        if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>) add_to(target[i], T(alpha * part[i]));
+    });
   });
 }
 void index_add_vjp(Backward& b) {
@@ -201,6 +182,11 @@ void gather_cpu(const Call& call) {
   const Tensor &index = call.input(1), &out = call.output();
   const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
+  if (const Tensor rows = index_of_rows(index, whole, dim); rows.defined()) {
+    const Split from(whole, dim);
+    const Indices chosen("gather", rows, dim, from.size, false, from.inner);
+    return copy_rows(out.raw(), x.raw(), from, size_t(from.inner) * item_size(x.dtype()), chosen);
+  }
   const Indices indices("gather", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
   const auto move = [&]<class Word>(Word*) {
@@ -245,19 +231,25 @@ void scatter_add_cpu(const Call& call) {
   const Tensor source = in_order(corner_of(call.input(2), index.shape()));
   const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
-  const Indices indices("scatter_add", index, dim, whole[dim]);
+  const Tensor rows = index_of_rows(index, whole, dim);
+  const Split into(whole, dim);
+  const Indices indices("scatter_add", rows.defined() ? rows : index, dim, into.size, false,
+                        rows.defined() ? into.inner : 1);
   const int64_t stride = contiguous_strides(whole)[dim];
   copy_whole(out, x);
   visit_any_dtype(out.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
-      T& target = to[lane + indices[i] * stride];
-      if constexpr (std::is_same_v<T, bool>)
-        target = target || from[i];
-      else if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
-        target += from[i];
-    });
+    if (rows.defined()) {
+      for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+        T* const target = to + row * into.inner + first;
+        const T* const part = from + k * into.inner + first;
+        for (int64_t i = 0; i < n; ++i) add_to(target[i], part[i]);
+      });
+      return;
+    }
+    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
+                          [&](int64_t i, int64_t lane) { add_to(to[lane + indices[i] * stride], from[i]); });
   });
 }
 void scatter_add_vjp(Backward& b) {

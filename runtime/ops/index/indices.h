@@ -22,10 +22,11 @@ inline void need_index_type(const char* op, const Tensor& index) {
 }
 
 // The indices as contiguous i64, each checked to be below `size`. With `wraps` negative ones count from the
-// end.
+// end. repeats: how often each index followed in the index that the script gave, for errors.
 class Indices {
  public:
-  Indices(const char* op, const Tensor& index, int dim, int64_t size, bool wraps = false) : memory_(index) {
+  Indices(const char* op, const Tensor& index, int dim, int64_t size, bool wraps = false, int64_t repeats = 1)
+      : memory_(index) {
     if (!index.is_contiguous() || index.dtype() != DType::i64) {
       memory_ = Tensor::empty(index.shape(), DType::i64);
       copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
@@ -42,8 +43,8 @@ class Indices {
     const int64_t least = wraps ? -size : 0;
     for (int64_t i = 0; i < this->size(); ++i)
       if (values_[i] < least || values_[i] >= size)
-        fail(op, ": index ", values_[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
-             " of size ", size, " (indices count from 0)");
+        fail(op, ": index ", values_[i], " at position ", i * repeats + 1, " is out of range for dim ",
+             dim + 1, " of size ", size, " (indices count from 0)");
     if (!wraps) return;
     const Tensor wrapped = Tensor::empty(index.shape(), DType::i64);
     std::transform(values_, values_ + this->size(), wrapped.data<int64_t>(),
@@ -117,6 +118,49 @@ void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int6
       for (int i = last - 1; i >= 0 && ++position[i] == end_of(i); --i) position[i] = first_of(i);
     }
   }
+}
+
+// The index as one dim, if it was expanded from one along all dims but `dim`: it selects whole rows of a
+// tensor of shape `whole`. Else undefined.
+inline Tensor index_of_rows(const Tensor& index, const Shape& whole, int dim) {
+  bool repeats = false;
+  if (index.ndim() != whole.size()) return {};
+  for (int d = 0; d < whole.size(); ++d) {
+    if (d == dim || (whole[d] == 1 && index.size(d) == 1)) continue;
+    if (index.strides()[d] != 0 || index.size(d) != whole[d]) return {};
+    repeats = true;
+  }
+  if (!repeats) return {};
+  return Tensor(index.storage_ref(), LayoutRef(new Layout({index.size(dim)}, {index.strides()[dim]})),
+                index.offset(), index.dtype());
+}
+
+// Calls f(target row, row of the source, first column, columns) for each outer position and index, for each
+// target in the order of the index. The work is split by outer position, then by runs of columns or, where
+// rows are short, by ranges of targets: no two threads have a target in common.
+template <class F>
+void for_indexed_rows(const Split& into, const Indices& index, F&& f) {
+  const int64_t count = index.size();
+  if (count == 0) return;
+  constexpr int64_t kFewColumns = 64;
+  const int64_t wanted = std::max<int64_t>(1, 2 * thread_count() / into.outer);
+  const int64_t columns =
+      std::max((into.inner + wanted - 1) / wanted, std::min<int64_t>(into.inner, kFewColumns));
+  const int64_t runs = (into.inner + columns - 1) / columns;
+  const bool by_target = runs < wanted && into.inner >= 4;
+  const int64_t ranges = by_target ? std::min(into.size, int64_t(thread_count()) / into.outer + 1) : 1;
+  const int64_t work = count * columns / ranges + count / 4;
+  parallel_for(into.outer * runs * ranges, iterations_in(kIndexGrain, work), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t range = task % ranges, rest = task / ranges;
+      const int64_t outer = rest / runs, first = rest % runs * columns;
+      const int64_t low = into.size * range / ranges, high = into.size * (range + 1) / ranges;
+      const int64_t n = std::min(columns, into.inner - first);
+      for (int64_t k = 0; k < count; ++k)
+        if (const int64_t row = index[k]; row >= low && row < high)
+          f(outer * into.size + row, outer * count + k, first, n);
+    }
+  });
 }
 
 // The longest dim other than `dim`, along which the work is split over threads; -1 if there is none.

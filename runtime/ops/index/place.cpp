@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/batching/batched.h"
 #include "runtime/core/script_numbers.h"
-#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/index/gather_with.h"
 #include "runtime/ops/index/indices.h"
+#include "runtime/ops/index/positions.h"
 #include "runtime/ops/reductions/large_means.h"
 
 namespace lunagrad {
@@ -39,7 +41,10 @@ void meet_cpu(const Call& call) {
   const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
   const ScatterKind kind = ScatterKind(call.integer(1));
-  const Indices indices("scatter_reduce", index, dim, whole[dim]);
+  const Tensor rows = index_of_rows(index, whole, dim);
+  const Split into(whole, dim);
+  const Indices indices("scatter_reduce", rows.defined() ? rows : index, dim, into.size, false,
+                        rows.defined() ? into.inner : 1);
   const int64_t stride = contiguous_strides(whole)[dim];
   std::memcpy(out.raw(), x.raw(), out.nbytes());
   visit_dtype(out.dtype(), [&]<class T>() {
@@ -47,6 +52,14 @@ void meet_cpu(const Call& call) {
       const T* const from = source.data<T>();
       T* const to = out.data<T>();
       const auto walk = [&](auto&& combine) {
+        if (rows.defined()) {
+          for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+            T* const target = to + row * into.inner + first;
+            const T* const part = from + k * into.inner + first;
+            for (int64_t i = 0; i < n; ++i) target[i] = combine(target[i], part[i]);
+          });
+          return;
+        }
         for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
           T& target = to[lane + indices[i] * stride];
           target = combine(target, from[i]);
@@ -103,15 +116,16 @@ void meet_vjp(Backward& b) {
       const Tensor others = where(is_zero, rest_here, rest_here / where(is_zero, one, value));
       return where(eq(zeros_here, to(is_zero, g.dtype())), g_here * others, zero);
     };
-    of_x = share(x, x_zero, zeros_at, rest, g);
-    of_part =
-        share(part, part_zero, gather(zeros_at, dim, index), gather(rest, dim, index), gather(g, dim, index));
+    if (b.needs(0)) of_x = share(x, x_zero, zeros_at, rest, g);
+    if (b.needs(2))
+      of_part = share(part, part_zero, gather(zeros_at, dim, index), gather(rest, dim, index),
+                      gather(g, dim, index));
   } else {
-    const Tensor x_wins = to(eq(x, y), g.dtype()), part_wins = to(eq(part, gather(y, dim, index)), g.dtype());
+    const Tensor x_wins = to(eq(x, y), g.dtype()), part_wins = equals_gathered(y, dim, index, part);
     const Tensor winners = summed(x_wins, dim, index, part_wins);
     const Tensor each = g / clamp(winners, 1.0);
-    of_x = x_wins * each;
-    of_part = part_wins * gather(each, dim, index);
+    if (b.needs(0)) of_x = x_wins * each;
+    if (b.needs(2)) of_part = times_gathered(each, dim, index, part_wins);
   }
   if (b.needs(0)) b.set(0, of_x);
   if (b.needs(2)) b.set(2, in_corner(of_part, source.shape()));
@@ -135,27 +149,30 @@ Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& i
     fail(op, ": tensors of ", x.dtype(), " are not supported");
   if (source.dtype() != x.dtype()) fail(op, ": the source is ", source.dtype(), ", the tensor ", x.dtype());
   if (word == kSum || word == kMean) {
-    const Tensor base =
-        include_self ? x : scatter(x, dim, index, blank(index.shape(), x.dtype(), x.device()));
+    const Tensor base = include_self ? x : scatter(x, dim, index, number(int64_t(0)));
     const auto total = [&](const Scaling& scaling) {
       return summed(scaling(base), dim, index, scaling(source));
     };
     const Scaling same = [](const Tensor& elements) { return elements; };
     if (word == kSum) return total(same);
-    Tensor count = ones(x.shape(), DType::i64, x.device());
-    if (!include_self)
-      count = scatter(count, dim, index, blank(index.shape(), count.dtype(), count.device()));
-    count = clamp(summed(count, dim, index, ones(index.shape(), DType::i64, x.device())), 1.0);
+    // Where the index repeats along another dim, so does the count.
+    Tensor once = index;
+    Shape counted = x.shape();
+    for (int d = 0; d < x.ndim() && !is_batched(index); ++d)
+      if (d != dim && index.strides()[d] == 0 && index.size(d) == x.size(d) && x.size(d) > 1) {
+        once = narrow(once, d, 0, 1);
+        counted[d] = 1;
+      }
+    Tensor count = ones(counted, DType::i64, x.device());
+    if (!include_self) count = scatter(count, dim, once, number(int64_t(0)));
+    count = clamp(summed(count, dim, once, ones(once.shape(), DType::i64, x.device())), 1.0);
     return is_floating(x.dtype()) ? mean_of_sums(total, count)
                                   : to(floor_divide(total(same), count), x.dtype());
   }
   const ScatterKind kind = word == kProd   ? ScatterKind::product
                            : word == kAmax ? ScatterKind::largest
                                            : ScatterKind::smallest;
-  const Tensor base =
-      include_self ? x
-                   : scatter(x, dim, index,
-                             expand(to(to(neutral(kind, x.dtype()), x.dtype()), x.device()), index.shape()));
+  const Tensor base = include_self ? x : scatter(x, dim, index, neutral(kind, x.dtype()));
   return apply1(kMeet, {base, index, source}, {dim, int64_t(kind)});
 }
 Operands scatter_reduce_compose(const Call& call) {
@@ -270,24 +287,23 @@ Operands segment_reduce_compose(const Call& call) {
   if (lengths.ndim() != 1)
     fail("segment_reduce: lengths must have one dim (got shape ", lengths.shape(), ")");
   const int64_t segments = lengths.size(0);
-  int64_t total = 0;
-  {
+  const int64_t length = data.size(axis);
+  // On a device the kernel that reads the lengths checks them, so that nothing waits, unless it has nothing
+  // to write.
+  if (lengths.device().is_cpu() || segments == 0 || length == 0) {
     const NoGrad off;
-    if (segments > 0) {
-      if (min(lengths).item_integer() < 0) fail("segment_reduce: a length must not be negative");
-      total = sum(lengths).item_integer();
-    }
+    if (segments > 0 && min(lengths).item_integer() < 0)
+      fail("segment_reduce: a length must not be negative");
+    if (const int64_t total = segments > 0 ? sum(lengths).item_integer() : 0; total != length)
+      fail("segment_reduce: the lengths add up to ", total, " where dim ", axis + 1, " of shape ",
+           data.shape(), " has ", length);
   }
-  if (total != data.size(axis))
-    fail("segment_reduce: the lengths add up to ", total, " where dim ", axis + 1, " of shape ", data.shape(),
-         " has ", data.size(axis));
   constexpr int64_t kOfWord[] = {kSum, kMean, kAmax, kAmin, kProd};  // sum, mean, max, min, prod
   constexpr double kEmpty[] = {0, 0, -INFINITY, INFINITY, 1};
   const double initial = call.params[2].present() ? call.real(2) : kEmpty[word];
   Shape shape = data.shape();
   shape[axis] = segments;
-  const Tensor numbers =
-      repeat_interleave(arange(0, double(segments), 1, DType::i64, data.device()), lengths);
+  const Tensor numbers = repeated_positions(to(lengths, data.device()), length, axis);
   const Tensor start = full(shape, initial, data.dtype(), data.device());
   const Tensor index = spread_index("segment_reduce", numbers, data, axis);
   if (kOfWord[word] != kMean)
@@ -387,13 +403,14 @@ struct Points {
   int64_t rows = 1, row = 1;
 };
 
-Points points_of(const char* op, const Tensor& x, std::span<const Tensor> given) {
+Points points_of(const Tensor& x, std::span<const Tensor> given, bool puts) {
+  const char* const op = puts ? "index_put" : "index";
   const NoGrad off;
   TensorList indices;
   for (const Tensor& index : given) {
     if (index.dtype() != DType::boolean) {
       need_index_type(op, index);
-      indices.push_back(to(index, DType::i64));
+      indices.push_back(index);
       continue;
     }
     if (index.ndim() == 0) fail(op, ": a mask without dims names no dim of a tensor; unsqueeze both");
@@ -414,19 +431,15 @@ Points points_of(const char* op, const Tensor& x, std::span<const Tensor> given)
     if (d >= points.dims) points.rest.push_back(x.size(d));
     (d < points.dims ? points.rows : points.row) *= x.size(d);
   }
+  Shape sizes;
   for (int d = 0; d < points.dims; ++d) {
-    const Tensor& index = indices[size_t(d)];
-    const int64_t size = x.size(d);
-    if (index.numel() > 0) {
-      const int64_t low = min(index).item_integer(), high = max(index).item_integer();
-      if (low < -size || high >= size)
-        fail(op, ": index ", low < -size ? low : high, " is out of range for dim ", d + 1, " of size ", size,
-             " (indices count from 0)");
-    }
-    const Tensor wrapped = where(lt(index, number(int64_t(0))), index + number(size), index);
-    points.places = points.places.defined() ? points.places * number(size) + wrapped : wrapped;
+    sizes.push_back(x.size(d));
+    // A kernel would have nothing to note the fault for: the tensor has no rows.
+    if (const Tensor& index = indices[size_t(d)]; x.size(d) == 0 && index.numel() > 0)
+      fail(op, ": index ", max(index).item_integer(), " is out of range for dim ", d + 1,
+           " of size 0 (indices count from 0)");
   }
-  points.places = reshape(expand(points.places, points.shape), {numel(points.shape)});
+  points.places = flat_positions(indices, sizes, puts);
   return points;
 }
 Shape concat(Shape a, const Shape& b) {
@@ -436,7 +449,7 @@ Shape concat(Shape a, const Shape& b) {
 
 Operands index_compose(const Call& call) {
   const Tensor& x = call.input(0);
-  const Points points = points_of("index", x, std::span(call.in.begin() + 1, call.in.size() - 1));
+  const Points points = points_of(x, std::span(call.in.begin() + 1, call.in.size() - 1), false);
   const Tensor rows = index_select(reshape(x, {points.rows, points.row}), 0, points.places);
   return {reshape(rows, concat(points.shape, points.rest))};
 }
@@ -457,7 +470,7 @@ const Op kIndexPoints{
 Operands index_put_compose(const Call& call) {
   const Tensor& x = call.input(0);
   Tensor values = call.input(1);
-  const Points points = points_of("index_put", x, std::span(call.in.begin() + 2, call.in.size() - 2));
+  const Points points = points_of(x, std::span(call.in.begin() + 2, call.in.size() - 2), true);
   const Shape shape = concat(points.shape, points.rest);
   if (values.is_number()) {
     if (is_floating(values.dtype()) && !is_differentiable(x.dtype()))

@@ -45,7 +45,10 @@ void scatter_cpu(const Call& call) {
   const Tensor source = number ? call.input(2) : in_order(corner_of(call.input(2), index.shape()));
   const Shape whole = with_one_dim(out.shape());
   const int dim = dim_of(call);
-  const Indices indices("scatter", index, dim, whole[dim]);
+  const Tensor rows = index_of_rows(index, whole, dim);
+  const Split into(whole, dim);
+  const Indices indices("scatter", rows.defined() ? rows : index, dim, into.size, false,
+                        rows.defined() ? into.inner : 1);
   const int64_t stride = contiguous_strides(whole)[dim];
   copy_whole(out, call.input(0));
   visit_word(out.dtype(), [&]<class Word>(Word*) {
@@ -54,6 +57,14 @@ void scatter_cpu(const Call& call) {
     const Word* from = number ? &element : static_cast<const Word*>(source.raw());
     const int64_t step = number ? 0 : 1;
     Word* to = static_cast<Word*>(out.raw());
+    if (rows.defined()) {
+      for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+        Word* const target = to + row * into.inner + first;
+        const Word* const part = from + (k * into.inner + first) * step;
+        for (int64_t i = 0; i < n; ++i) target[i] = part[i * step];
+      });
+      return;
+    }
     for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
                           [&](int64_t i, int64_t lane) { to[lane + indices[i] * stride] = from[i * step]; });
   });
@@ -93,25 +104,6 @@ const Op kScatter{
 void need_flat_index(const char* op, const Tensor& index) {
   need_index_type(op, index);
   if (index.ndim() > 1) fail(op, ": the index must have one dim (got shape ", index.shape(), ")");
-}
-
-// Calls f(target row, number of the index, first column, columns) for each outer position and index; the work
-// is split by outer position and by runs of columns.
-template <class F>
-void for_indexed_rows(const Split& into, const Indices& index, F&& f) {
-  const int64_t count = index.size();
-  if (count == 0) return;
-  const int64_t columns = std::max<int64_t>(
-      std::min<int64_t>(into.inner, 64), into.inner / std::max<int64_t>(1, 2 * thread_count() / into.outer));
-  const int64_t runs = (into.inner + columns - 1) / columns;
-  parallel_for(
-      into.outer * runs, iterations_in(kIndexGrain, count * columns), [&](int64_t begin, int64_t end) {
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t outer = task / runs, first = task % runs * columns;
-          for (int64_t k = 0; k < count; ++k)
-            f(outer * into.size + index[k], outer * count + k, first, std::min(columns, into.inner - first));
-        }
-      });
 }
 
 void index_copy_shape(Call& call) {

@@ -174,10 +174,11 @@ Tensor repeated_positions(const Tensor& counts, Device& device) {
     if (n < 0) fail("repeat_interleave: a count must not be negative (got ", n, ")");
     if (__builtin_add_overflow(total, n, &total)) fail("repeat_interleave: too many elements");
   }
+  if (!device.is_cpu()) return apply1(*find_op("_repeated_positions"), {to(counts, device)}, {total, 0});
   const Tensor index = Tensor::empty({total}, DType::i64);
   int64_t* at = index.data<int64_t>();
   for (size_t i = 0; i < times.size(); ++i) at = std::fill_n(at, times[i], int64_t(i));
-  return to(index, device);
+  return index;
 }
 
 Operands repeat_interleave_compose(const Call& call) {

@@ -1,0 +1,55 @@
+#include "gpu/ops/index/sorted_indices.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr size_t kMostEntries = 8;
+constexpr uint64_t kMostKeys = 1 << 24;  // of an entry, which has 8 bytes for each
+
+}  // namespace
+
+SortedIndices::Source SortedIndices::source_of(const IndexedRows& rows) {
+  const Tensor& index = rows.index;
+  const Range& range = *static_cast<const Range*>(index.storage().data());
+  return {&range,
+          range.address + uint64_t(index.offset()) * item_size(index.dtype()),
+          range.written_epoch,
+          range.upload,
+          index.dtype(),
+          index.shape(),
+          index.strides(),
+          rows.strides,
+          rows.dim,
+          rows.choices,
+          rows.size};
+}
+
+std::shared_ptr<const SortedKeys> SortedIndices::sorted(const IndexedRows& rows, Recorder& recorder) {
+  const Source source = source_of(rows);
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.source == source; });
+  if (found != entries_.end()) {
+    if (!found->keys->keys().range()->spoiled) {
+      entries_.splice(entries_.begin(), entries_, found);
+      return found->keys;
+    }
+    entries_.erase(found);
+  }
+  const auto keys =
+      std::make_shared<SortedKeys>(uint32_t(rows.count()), uint32_t(std::bit_width(rows.size)), recorder);
+  write_keys(rows, keys->unsorted(), recorder);
+  keys->sort(recorder);
+  if (rows.count() > kMostKeys) return keys;
+  entries_.push_front({source, keys});
+  if (entries_.size() > kMostEntries) entries_.pop_back();
+  return keys;
+}
+
+void SortedIndices::forget(const Range* range) noexcept {
+  entries_.remove_if([&](const Entry& entry) { return entry.source.range == range; });
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,47 @@
+#pragma once
+// The entries of the last few index tensors in the order of the rows that they select. Forward and backward
+// passes and the layers of a model reduce by the same index again and again, and sorting it takes most of the
+// time. An entry is found again while the bytes of the index are the same: the stream stamps each write to a
+// range (Range::written_epoch, Range::upload), also of writes that no tensor's version counts, such as those
+// of captured graphs. The memory counts as memory in use; it is freed with the index, and before an
+// allocation fails. Not thread-safe: the device's lock guards it.
+#include <list>
+#include <memory>
+
+#include "gpu/ops/index/indexed_rows.h"
+#include "gpu/ops/index/radix.h"
+
+namespace lunagrad::gpu {
+
+class SortedIndices {
+ public:
+  // The keys of the rows (write_keys()), sorted. Faults are noted when the index is sorted. What depends on a
+  // faulty call is refused, so these keys are not found again.
+  std::shared_ptr<const SortedKeys> sorted(const IndexedRows&, Recorder&);
+  // The range is about to be freed.
+  void forget(const Range*) noexcept;
+  void clear() noexcept { entries_.clear(); }
+
+ private:
+  // What the keys follow from.
+  struct Source {
+    const Range* range;
+    uint64_t address, written_epoch, upload;
+    DType type;
+    Shape shape;
+    Strides index_strides, strides;
+    int dim;
+    int64_t choices;
+    uint64_t size;
+    bool operator==(const Source&) const = default;
+  };
+  struct Entry {
+    Source source;
+    std::shared_ptr<const SortedKeys> keys;
+  };
+  static Source source_of(const IndexedRows&);
+
+  std::list<Entry> entries_;  // the last used one first
+};
+
+}  // namespace lunagrad::gpu
