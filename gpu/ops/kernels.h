@@ -170,6 +170,7 @@ std::vector<KernelEntry> linalg_lu_kernels();
 std::vector<KernelEntry> linalg_qr_kernels();
 std::vector<KernelEntry> linalg_solve_kernels();
 std::vector<KernelEntry> linalg_svd_kernels();
+std::vector<KernelEntry> pairs_kernels();
 std::vector<KernelEntry> user_kernels();
 
 // Whether kernels can count the elements in 32 bits.
