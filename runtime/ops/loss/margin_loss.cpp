@@ -269,6 +269,32 @@ const Op kMultiMarginLoss{
                  {.inputs = {{.shape = {3, 4}}, label({2}, 4), {.kind = ExampleOperand::Kind::absent}},
                   .error = "needs a target of shape [3]"}}};
 
+// The sums over i of max(0, 1 + x[n, i] - own[n, j]) for x [N, C], where `counts` is true, and own [N, T]:
+// [N, T]. Of many elements they are differences of running sums of the sorted elements, since the terms alone
+// would be [N, T, C].
+Tensor sums_of_margins(const Tensor& x, const Tensor& counts, const Tensor& own) {
+  constexpr int64_t kManyTerms = 1 << 16;
+  const Tensor zero = Tensor::number(0.0), ignored = Tensor::number(-INFINITY);
+  if (x.numel() * own.size(1) <= kManyTerms)
+    return sum(where(unsqueeze(counts, 1), at_least(unsqueeze(x, 1) - unsqueeze(own, 2) + 1.0, 0), zero),
+               {2});
+  // Relative to the largest element, running sums keep more digits.
+  const Tensor largest = apply1(*find_op("amax"), {x.detach()}, {Value(Dims{1}), true});
+  const Tensor origin = where(isfinite(largest), largest, zero);
+  const Tensor sorted = sort(where(counts, x - origin, ignored), 1).first, least = own - origin - 1.0;
+  Tensor below, others;  // how many elements are less, and how many are not
+  {
+    const NoGrad off;
+    below = apply1(*find_op("_searchsorted"), {sorted, contiguous(least)}, {false});
+    others = double(x.size(1)) - to(below, x.dtype());
+  }
+  // above[n, p]: the sum of the elements from place p on.
+  const Tensor elements = where(eq(sorted, ignored), zero, sorted);
+  const Tensor above =
+      cat({flip(cumsum(flip(elements, {1}), 1), {1}), zeros_like(narrow(elements, 1, 0, 1))}, 1);
+  return gather(above, 1, below) - where(eq(others, zero), zero, others * least);
+}
+
 // The classes in a row of the target end at the first negative id.
 Operands multilabel_margin_compose(const Call& call) {
   const auto [x, target, count] = classes_of(call, true);
@@ -282,10 +308,8 @@ Operands multilabel_margin_compose(const Call& call) {
     const Tensor marks = scatter_add(blank(x.shape(), x.dtype(), x.device()), 1, place, to(named, x.dtype()));
     others = eq(marks, zero);
   }
-  const Tensor own = unsqueeze(gather(x, 1, place), 2);  // [N, C of the target, 1]
-  const Tensor terms = at_least(unsqueeze(x, 1) - own + 1.0, 0);
-  const Tensor pairs = logical_and(unsqueeze(named, 2), unsqueeze(others, 1));
-  const Tensor loss = sum(where(pairs, terms, zero), {1, 2}) / double(count);
+  const Tensor sums = sums_of_margins(x, others, gather(x, 1, place));
+  const Tensor loss = sum(where(named, sums, zero), {1}) / double(count);
   return {reduced_items(loss, call, 0)};
 }
 const Op kMultilabelMarginLoss{
