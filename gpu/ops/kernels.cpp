@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/ops.h"
 
@@ -19,7 +20,13 @@ uint64_t address_of(const Tensor& x, const Range* range) {
   return range->address + uint64_t(x.offset()) * item_size(x.dtype());
 }
 
+thread_local int64_t limit_of_elements = int64_t(1) << 31;
+
 }  // namespace
+
+int64_t most_elements() { return limit_of_elements; }
+LimitElements::LimitElements(int64_t most) : previous_(std::exchange(limit_of_elements, most)) {}
+LimitElements::~LimitElements() { limit_of_elements = previous_; }
 
 uint32_t raw_type(DType type) {
   switch (item_size(type)) {
