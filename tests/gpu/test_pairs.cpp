@@ -2,6 +2,7 @@
 // not fill tiles, any strides, rows whose distance cancels or leaves the range, and the memory that they
 // take.
 #include "tests/gpu/compare.h"
+#include "tests/gpu/matrices.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -27,10 +28,8 @@ TensorList with_gradients(F&& f, const TensorList& inputs) {
   for (const Tensor& x : leaves) found.push_back(x.grad());
   return found;
 }
-Tensor in_double(const Tensor& x) { return to(to(x, cpu_device()), DType::f64); }
-
 template <class F>
-void compare(F&& f, const TensorList& inputs, double tolerance, const std::string& what) {
+void compare_pairs(F&& f, const TensorList& inputs, double tolerance, const std::string& what) {
   TensorList exact;
   for (const Tensor& x : inputs) exact.push_back(in_double(x));
   const TensorList wanted = with_gradients(f, exact);
@@ -57,16 +56,16 @@ TEST_CASE("distances on the device, and their gradients, equal the CPU's") {
        {Rows{{1, 1}, {1, 1}}, Rows{{65, 3}, {63, 3}}, Rows{{130, 17}, {70, 17}}, Rows{{64, 64}, {64, 64}},
         Rows{{5, 70}, {600, 70}}, Rows{{3, 2}, {2050, 2}}, Rows{{2, 1, 5, 9}, {3, 30, 9}}})
     for (const double p : rows.x[rows.x.size() - 2] == 130 ? kPowers : kFewPowers)
-      compare([p](const TensorList& x) { return cdist(x[0], x[1], p); },
-              {random(rows.x, 1), random(rows.y, 2)}, p == 20 ? 1e-4 : 2e-5,
-              text("p = ", p, ", ", rows.x, " and ", rows.y));
+      compare_pairs([p](const TensorList& x) { return cdist(x[0], x[1], p); },
+                    {random(rows.x, 1), random(rows.y, 2)}, p == 20 ? 1e-4 : 2e-5,
+                    text("p = ", p, ", ", rows.x, " and ", rows.y));
 }
 
 TEST_CASE("pdist on the device, and its gradient, equal the CPU's") {
   for (const Shape& shape : {Shape{2, 3}, Shape{65, 5}, Shape{130, 20}})
     for (const double p : shape[0] == 65 ? kPowers : kFewPowers)
-      compare([p](const TensorList& x) { return pdist(x[0], p); }, {random(shape, 3)}, p == 20 ? 1e-4 : 2e-5,
-              text("pdist, p = ", p, ", ", shape));
+      compare_pairs([p](const TensorList& x) { return pdist(x[0], p); }, {random(shape, 3)},
+                    p == 20 ? 1e-4 : 2e-5, text("pdist, p = ", p, ", ", shape));
 }
 
 TEST_CASE("equal rows have the distance 0 on the device, and close rows keep their digits") {

@@ -27,7 +27,7 @@ Tensor cosine_similarity(const Tensor& x, const Tensor& y, int dim) {
 }
 Tensor pdist(const Tensor& x, double p) { return apply1(pdist_op(), {x}, {p}); }
 
-double apart(const Tensor& got, const Tensor& wanted) {
+double largest_error(const Tensor& got, const Tensor& wanted) {
   REQUIRE(got.shape() == wanted.shape());
   return got.numel() == 0 ? 0 : amax(abs(got - wanted)).item() / std::max(1.0, amax(abs(wanted)).item());
 }
@@ -52,12 +52,12 @@ Orders orders_of(F&& f, const TensorList& inputs) {
   return found;
 }
 void check_equal(const Orders& got, const Orders& wanted, double tolerance) {
-  CHECK(apart(got.value, wanted.value) < tolerance);
+  CHECK(largest_error(got.value, wanted.value) < tolerance);
   for (size_t i = 0; i < wanted.first.size(); ++i)
-    CHECK(apart(got.first[i], wanted.first[i]) < 10 * tolerance);
+    CHECK(largest_error(got.first[i], wanted.first[i]) < 10 * tolerance);
   for (size_t i = 0; i < std::min(got.second.size(), wanted.second.size()); ++i)
     if (got.second[i].defined() && wanted.second[i].defined())
-      CHECK(apart(got.second[i], wanted.second[i]) < 100 * tolerance);
+      CHECK(largest_error(got.second[i], wanted.second[i]) < 100 * tolerance);
 }
 
 constexpr double kPowers[] = {0.5, 1, 1.5, 2, 2.5, 3, 7, kInf};
@@ -115,7 +115,7 @@ TEST_CASE("pdist and its derivatives equal norms of differences") {
       const Tensor seed =
           reshape(arange(1, double(y.numel() + 1), 1, y.dtype()), y.shape()) / double(y.numel());
       backward(y, seed);
-      CHECK(apart(leaf.grad(), wanted.first[0]) < 1e-10);
+      CHECK(largest_error(leaf.grad(), wanted.first[0]) < 1e-10);
     }
 }
 
@@ -261,9 +261,10 @@ TEST_CASE("cosine similarities of all pairs take memory for operands and results
   CHECK(peak.over({&x, &y, &found}) < 2);
   const Tensor wanted =
       cosine_similarity(contiguous(expand(unsqueeze(x, 1), {300, 200, 64})), expand(y, {300, 200, 64}), 2);
-  CHECK(apart(found, wanted) < 1e-6);
+  CHECK(largest_error(found, wanted) < 1e-6);
   // An operand of size 1 along dim stands for vectors of equal elements.
-  CHECK(apart(cosine_similarity(ones({200, 1}), y, 1), cosine_similarity(ones({200, 64}), y, 1)) < 1e-6);
+  CHECK(largest_error(cosine_similarity(ones({200, 1}), y, 1), cosine_similarity(ones({200, 64}), y, 1)) <
+        1e-6);
 }
 
 }  // namespace
