@@ -78,7 +78,7 @@ room(runtime/dist "Ranks: collectives, transfers, the transfer thread."
      runtime runtime/batching runtime/core runtime/cpu runtime/tape)
 room(runtime/dist/mpi "Ranks over MPI, a library of its own."
      runtime/core runtime/dist)
-room(runtime/ops/linalg/cpu "LAPACK and Cholesky."
+room(runtime/ops/linalg/cpu "LAPACK, Cholesky, sums over pairs of rows."
      runtime/core runtime/cpu runtime/ops/products/cpu)
 room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
      runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/products/cpu)
@@ -102,8 +102,8 @@ room(gpu/vulkan "The Vulkan layer: context, memory, stream, pipelines, timeline.
      runtime/core runtime/io)
 room(gpu/rates "Measured rates of devices and plans of products, kept in files."
      gpu/vulkan runtime/core)
-room(gpu/ops "What kernels share: launches, operands, copies, user kernels; glsl/ has the shared GLSL."
-     gpu/rates gpu/vulkan runtime runtime/core runtime/ops/elementwise)
+room(gpu/ops "What kernels share: launches, operands, copies, parts of large calls, user kernels; glsl/ has the shared GLSL."
+     gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise runtime/ops/elementwise runtime/ops/reductions)
 room(gpu/generate "Programs of the build that write shaders and constants."
      runtime/elementwise runtime/optimizer)
 room(gpu/ops/elementwise "Kernels and shaders of elementwise ops."
@@ -122,8 +122,8 @@ room(gpu/device "A Vulkan device as a device of the engine."
      gpu/groups gpu/ops gpu/ops/elementwise gpu/ops/index gpu/ops/products gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise)
 room(gpu "The header that main() includes, and the registration of devices."
      gpu/device)
-room(gpu/ops/linalg "Kernels and shaders of small matrices."
-     gpu/ops runtime)
+room(gpu/ops/linalg "Kernels and shaders of small matrices and of pairs of rows."
+     gpu/ops gpu/ops/reductions runtime)
 room(gpu/ops/loss "Kernels and shaders of losses."
      gpu/ops gpu/ops/reductions runtime)
 room(gpu/ops/nn "Kernels and shaders of layers."

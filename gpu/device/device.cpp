@@ -6,6 +6,7 @@
 
 #include "gpu/groups/fused.h"
 #include "gpu/ops/elementwise/casts.h"
+#include "gpu/ops/parts.h"
 #include "gpu/ops/products/product.h"
 #include "gpu/ops/user.h"
 #include "runtime/core/called.h"
@@ -197,9 +198,15 @@ bool any_complex(const Call& call, DType narrowest) {
 
 bool VulkanDevice::supports(const Call& call) const {
   const Kernel* kernel = find_kernel(*call.op);
-  if (!kernel || any_complex(call, kernel->complex ? DType::c128 : DType::c64) || !kernel->supports(call))
+  if (!kernel || any_complex(call, kernel->complex ? DType::c128 : DType::c64) ||
+      !(kernel->supports(call) || runs_in_parts(*kernel, call)))
     return false;
   return physical_.float64 || !kernel->float64 || !kernel->float64(call);
+}
+
+std::string VulkanDevice::why_not(const Call& call) const {
+  const Kernel* kernel = find_kernel(*call.op);
+  return kernel ? too_many_elements(*kernel, call) : std::string();
 }
 
 void VulkanDevice::run(const Call& call) {
@@ -208,6 +215,7 @@ void VulkanDevice::run(const Call& call) {
   const std::lock_guard guard(lock_);
   Recorder& recorder = machine().recorder;
   const Faults::Caller caller(recorder.stream.faults(), call.op->name, called_op(), context().line);
+  if (runs_in_parts(*kernel, call)) return run_in_parts(*kernel, call, recorder);
   kernel->run(call, recorder);
 }
 

@@ -14,6 +14,7 @@
 #include "gpu/vulkan/context.h"
 #include "gpu/vulkan/host_buffers.h"
 #include "runtime/core/device.h"
+#include "runtime/core/device_limits.h"
 #include "runtime/core/host_copies.h"
 #include "runtime/core/user_kernel.h"
 #include "runtime/core/work_times.h"
@@ -24,7 +25,8 @@ class VulkanDevice final : public Device,
                            public WorkTimes,
                            public HostCopies,
                            public KernelCompiler,
-                           public ProductPlanner {
+                           public ProductPlanner,
+                           public DeviceLimits {
  public:
   VulkanDevice(std::string name, std::shared_ptr<Instance>, const PhysicalDevice&);
   ~VulkanDevice() override;
@@ -37,6 +39,7 @@ class VulkanDevice final : public Device,
   void copy_out(void* to, const void* handle, size_t offset, size_t bytes) override;
   std::unique_ptr<HostCopy> begin_copy_out(const void* handle, size_t offset, size_t bytes) override;
   bool supports(const Call&) const override;
+  std::string why_not(const Call&) const override;
   void run(const Call&) override;
   bool fuses(const Call&) const override;
   void run_group(const CallGroup&) override;

@@ -19,7 +19,6 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr uint64_t kMostElements = uint64_t(1) << 31;
 // most numbers of a group in rows that an invocation holds between stages
 constexpr uint64_t kMostHeld = 256;
 constexpr uint64_t kBusyAnyway = 4096;  // workgroups that keep any device busy
@@ -332,7 +331,7 @@ bool can_reduce(const Call& call) {
   const bool known = reduction.kind == Kind::sum || reduction.kind == Kind::product ||
                      reduction.kind == Kind::largest || reduction.kind == Kind::smallest;
   const uint64_t rows = uint64_t(reduction.rows), columns = uint64_t(reduction.columns);
-  return known && columns > 1 && !reduction.divided() && rows * columns < kMostElements &&
+  return known && columns > 1 && !reduction.divided() && rows * columns < uint64_t(most_elements()) &&
          call.input(0).dtype() != DType::f64 &&
          !divides_rows(rows, columns, columns % kReducedFloats == 0, kBusyAnyway);
 }
@@ -341,7 +340,7 @@ bool can_reduce(const Call& call) {
 
 bool can_fuse(const Call& call) {
   const Tensor& out = call.output();
-  if (!out.is_contiguous() || out.numel() == 0 || uint64_t(out.numel()) >= kMostElements) return false;
+  if (!out.is_contiguous() || out.numel() == 0 || !indexable(out)) return false;
   if (!is_stored_type(out.dtype())) return false;
   for (const Tensor& x : call.in)
     if (x.defined() && !x.is_number() && (!is_read_type(x.dtype()) || &x.device() != &out.device()))

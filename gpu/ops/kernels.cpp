@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/ops.h"
 
@@ -19,7 +20,13 @@ uint64_t address_of(const Tensor& x, const Range* range) {
   return range->address + uint64_t(x.offset()) * item_size(x.dtype());
 }
 
+thread_local int64_t limit_of_elements = int64_t(1) << 31;
+
 }  // namespace
+
+int64_t most_elements() { return limit_of_elements; }
+LimitElements::LimitElements(int64_t most) : previous_(std::exchange(limit_of_elements, most)) {}
+LimitElements::~LimitElements() { limit_of_elements = previous_; }
 
 uint32_t raw_type(DType type) {
   switch (item_size(type)) {
@@ -109,7 +116,8 @@ const Kernel* find_kernel(const Op& op) {
           count_kernels,         place_kernels,        poisson_kernels,    linalg_cholesky_kernels,
           linalg_lu_kernels,     linalg_solve_kernels, linalg_qr_kernels,  linalg_eigen_kernels,
           linalg_svd_kernels,    batch_norm_kernels,   rnn_layer_kernels,  group_norm_kernels,
-          embedding_bag_kernels, nll_kernels,          position_kernels,   gather_with_kernels})
+          embedding_bag_kernels, nll_kernels,          position_kernels,   gather_with_kernels,
+           pairs_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

@@ -174,10 +174,24 @@ std::vector<KernelEntry> linalg_lu_kernels();
 std::vector<KernelEntry> linalg_qr_kernels();
 std::vector<KernelEntry> linalg_solve_kernels();
 std::vector<KernelEntry> linalg_svd_kernels();
+std::vector<KernelEntry> pairs_kernels();
 std::vector<KernelEntry> user_kernels();
 
-// Whether kernels can count the elements in 32 bits.
-inline bool indexable(const Tensor& x) { return x.numel() < int64_t(1) << 31; }
+// Kernels count elements in 32 bits: they take tensors with fewer elements than this, 2^31. Larger calls run
+// in parts (parts.h) or on the CPU.
+int64_t most_elements();
+inline bool indexable(const Tensor& x) { return x.numel() < most_elements(); }
+// Another limit for the calling thread during the life of the object: for tests of large calls, and to ask
+// whether anything but the size keeps a kernel from a call.
+class LimitElements {
+ public:
+  explicit LimitElements(int64_t most);
+  ~LimitElements();
+  LimitElements(const LimitElements&) = delete;
+
+ private:
+  int64_t previous_;
+};
 // Whether all operands are f32 or undefined.
 bool all_f32(const Call&);
 // An operand in contiguous memory; undefined if the call has none.

@@ -10,7 +10,7 @@ namespace {
 using Rename = std::pair<std::string_view, std::string_view>;
 
 // Internal ops whose name is not the public op's with something behind it.
-constexpr std::array<Rename, 13> kRenamed = {{{"attention", "scaled_dot_product_attention"},
+constexpr std::array<Rename, 15> kRenamed = {{{"attention", "scaled_dot_product_attention"},
                                               {"attention_mask", "scaled_dot_product_attention"},
                                               {"grouped_attention", "scaled_dot_product_attention"},
                                               {"cast", "to"},
@@ -20,6 +20,8 @@ constexpr std::array<Rename, 13> kRenamed = {{{"attention", "scaled_dot_product_
                                               {"embedding_bag_sum", "embedding_bag"},
                                               {"lstm_layer", "lstm"},
                                               {"gru_layer", "gru"},
+                                              {"pair_column_sums", "cdist"},
+                                              {"pair_row_sums", "cdist"},
                                               {"rnn_tanh_layer", "rnn"},
                                               {"rnn_relu_layer", "rnn"},
                                               {"select_once", "select"}}};

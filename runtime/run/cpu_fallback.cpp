@@ -1,9 +1,12 @@
 #include "runtime/run/cpu_fallback.h"
 
 #include <algorithm>
+#include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "runtime/core/device_limits.h"
 #include "runtime/core/primitives.h"
 
 namespace lunagrad {
@@ -23,14 +26,56 @@ std::string types_of(const Call& call) {
   return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);
 }
 
+// Bytes that the machine can still give to this process without swapping.
+size_t available_memory() {
+  std::ifstream lines("/proc/meminfo");
+  for (std::string name, unit; lines >> name;) {
+    size_t kibibytes = 0;
+    if (!(lines >> kibibytes)) break;
+    std::getline(lines, unit);
+    if (name == "MemAvailable:") return kibibytes << 10;
+  }
+  return std::numeric_limits<size_t>::max();
+}
+
+// The shapes of tensors, and in `bytes` the memory of all of them.
+std::string shapes_of(const Operands& tensors, size_t& bytes) {
+  std::string shapes;
+  for (const Tensor& x : tensors) {
+    if (!x.defined() || x.is_number()) continue;
+    shapes += (shapes.empty() ? "" : ", ") + lunagrad::text(x.shape());
+    bytes += x.nbytes();
+  }
+  return shapes;
+}
+// Error if the host has no room for copies of operands and results.
+void check_host_memory(const Call& call, const Device& device, const std::string& reason) {
+  constexpr size_t kSmall = size_t(64) << 20;  // not worth a question to the system
+  size_t bytes = 0;
+  const std::string operands = shapes_of(call.in, bytes), results = shapes_of(call.out, bytes);
+  if (bytes < kSmall) return;
+  const size_t available = available_memory();
+  if (bytes <= available) return;
+  fail_as(ErrorKind::memory, call.op->name + (call.op->hidden() ? 1 : 0), ": ", reason, ", and ",
+          device.name(), "'s operands of shapes ", operands, " and results of shapes ", results, " (",
+          bytes >> 20, " MiB) do not fit into the ", available >> 20,
+          " MiB that the host has left; cut the operands with chunk(), or use smaller types");
+}
+
 }  // namespace
 
 void run_on_cpu_instead(Call& call, Device& device) {
   Context& ctx = context();
-  if (ctx.strict_device)
+  const auto* const limits = dynamic_cast<const DeviceLimits*>(&device);
+  std::string reason = limits ? limits->why_not(call) : std::string();
+  if (ctx.strict_device) {
+    const std::string why = reason.empty() ? "cannot run this op on " + types_of(call) : ": " + reason;
     fail_as(ErrorKind::device, call.op->name + (call.op->hidden() ? 1 : 0), ": ", device.name(),
-            " cannot run this op on ", types_of(call), ", and --strict-device forbids the CPU");
-  if (ctx.trace) ctx.trace->fell_back(call, ("the device has no kernel for " + types_of(call)).c_str());
+            reason.empty() ? " " : "", why, ", and --strict-device forbids the CPU");
+  }
+  if (reason.empty()) reason = "the device has no kernel for " + types_of(call);
+  check_host_memory(call, device, reason);
+  if (ctx.trace) ctx.trace->fell_back(call, reason.c_str());
   const NoGrad off;
   Call on_cpu = call;
   for (Tensor& x : on_cpu.in)

@@ -40,6 +40,24 @@ bool multiplied(const BatchedCall& call, Operands& out) {
   return true;
 }
 
+// Batches of matrices that broadcast: N becomes their first dim.
+bool pairs_of_rows(const BatchedCall& call, Operands& out) {
+  int most = 0;
+  for (int i = 0; i < int(call.values.size()); ++i)
+    if (call.has(i)) most = std::max(most, call.ndim(i));
+  Operands in = call.values;
+  for (int i = 0; i < int(in.size()); ++i) {
+    if (!call.has(i)) continue;
+    if (call.ndim(i) < 2) return false;  // pairs of one matrix
+    if (!call.is(i)) continue;
+    Shape shape = in[size_t(i)].shape();
+    for (int d = call.ndim(i); d < most; ++d) shape.insert(1, 1);
+    in[size_t(i)] = reshape(in[size_t(i)], shape);
+  }
+  out = call.run(std::move(in));
+  return true;
+}
+
 // Only the input is batched; other calls are composed.
 bool linear_layer(const BatchedCall& call, Operands& out) {
   if (call.batched != 1 || call.ndim(0) == 0) return false;
@@ -126,6 +144,9 @@ std::span<const NamedRule> product_rules() {
   static constexpr NamedRule rules[] = {
       {"matmul", multiplied},
       {"linear", linear_layer},
+      {"cdist", pairs_of_rows},
+      {"_pair_column_sums", pairs_of_rows},
+      {"_pair_row_sums", pairs_of_rows},
       {"conv1d", convolved<1, 3>},
       {"conv2d", convolved<2, 3>},
       {"conv3d", convolved<3, 3>},

@@ -228,3 +228,37 @@ TEST_CASE("mse_loss sums in f64 and takes mixed floating dtypes") {
   CHECK(mse_loss(x, to(t, DType::f64)).item() == doctest::Approx(total / double(n)).epsilon(1e-12));
   CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
 }
+TEST_CASE("multilabel_margin_loss of many classes equals its definition, without a tensor of all pairs") {
+  constexpr int64_t kItems = 3, kClasses = 1500, kNamed = 400;
+  context().generator.seed(8);
+  const Tensor x = (randn({kItems, kClasses}, DType::f64) + 100).requires_grad_();
+  std::vector<int64_t> named(size_t(kItems * kClasses), -1);
+  for (int64_t n = 0; n < kItems; ++n)
+    for (int64_t j = 0; j < kNamed + n; ++j) named[size_t(n * kClasses + j)] = (7 * j + n) % kClasses;
+  const std::vector<double> values = x.to_vector<double>();
+  std::vector<double> losses(kItems, 0.0), slopes(values.size(), 0.0);
+  for (int64_t n = 0; n < kItems; ++n) {
+    const double* const row = values.data() + n * kClasses;
+    std::vector<bool> is_named(kClasses, false);
+    for (int64_t j = 0; j < kNamed + n; ++j) is_named[size_t(named[size_t(n * kClasses + j)])] = true;
+    for (int64_t j = 0; j < kNamed + n; ++j)
+      for (int64_t i = 0; i < kClasses; ++i) {
+        const int64_t own = named[size_t(n * kClasses + j)];
+        const double term = 1 - row[own] + row[i];
+        if (is_named[size_t(i)] || term < 0) continue;
+        losses[size_t(n)] += term / kClasses;
+        slopes[size_t(n * kClasses + i)] += 1.0 / kClasses;
+        slopes[size_t(n * kClasses + own)] -= 1.0 / kClasses;
+      }
+  }
+  const Op& op = *find_op("multilabel_margin_loss");
+  cpu_device().reset_peak();
+  const size_t before = cpu_device().memory().in_use;
+  const Tensor loss = apply1(op, {x, ids(named, x.shape())}, {int64_t(Reduction::none)});
+  backward(sum(loss));
+  CHECK(cpu_device().memory().peak - before < size_t(50 * x.nbytes()));  // of all pairs: 1500
+  for (int64_t n = 0; n < kItems; ++n)
+    CHECK(loss.to_vector<double>()[size_t(n)] == doctest::Approx(losses[size_t(n)]).epsilon(1e-10));
+  const std::vector<double> found = x.grad().to_vector<double>();
+  for (size_t i = 0; i < found.size(); ++i) CHECK(found[i] == doctest::Approx(slopes[i]).epsilon(1e-10));
+}

@@ -15,8 +15,6 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr uint64_t kMostElements = uint64_t(1) << 31;
-
 // Push constants and arguments of elementwise.glsl.
 struct ElementwisePushConstants {
   uint64_t result;
@@ -36,7 +34,7 @@ static_assert(sizeof(ElementwisePushConstants) <= kPushConstantBytes &&
 bool known_type(DType type) { return type != DType::f64; }
 
 bool supports_elementwise(const Call& call) {
-  if (uint64_t(call.output().numel()) >= kMostElements || !known_type(call.output().dtype())) return false;
+  if (!indexable(call.output()) || !known_type(call.output().dtype())) return false;
   for (const Tensor& x : call.in)
     if (x.defined() && !x.is_number() && !known_type(x.dtype())) return false;
   return computing_type(call) != DType::f64;

@@ -226,7 +226,7 @@ namespace {
 bool supports_reduce(const Call& call) {
   const Tensor& x = call.input(0);
   return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 &&
-         x.numel() < (int64_t(1) << (is_complex(x.dtype()) ? 30 : 31));
+         x.numel() < most_elements() / (is_complex(x.dtype()) ? 2 : 1);
 }
 bool supports_floats(const Call& call) { return supports_reduce(call) && is_floating(call.input(0).dtype()); }
 

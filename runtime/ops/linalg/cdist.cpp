@@ -1,9 +1,10 @@
-// Distances between all pairs of rows of two matrices.
+// Distances between all pairs of rows of two matrices (cdist), or of one matrix (pdist).
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "runtime/ops/linalg/linalg.h"
+#include "runtime/ops/linalg/pairs.h"
 #include "runtime/ops/products/cpu/blas.h"
 #include "runtime/ops/reductions/cpu/reduce_again.h"
 
@@ -140,7 +141,11 @@ Tensor expanded(const Tensor& x, const Shape& batch) {
   return copy;
 }
 
-constexpr int64_t kPowerWork = 16;  // the time of a power, in additions
+// The time of a distance, in additions.
+int64_t work_of(int64_t k, double p) {
+  constexpr int64_t kPowerWork = 16;  // the time of a power
+  return k * (p == 0 || p == 1 || p == 2 || std::isinf(p) ? 1 : kPowerWork);
+}
 
 void cdist_cpu(const Call& call) {
   const Tensor& out = call.output();
@@ -156,9 +161,7 @@ void cdist_cpu(const Call& call) {
       const T *const x = a.data<T>(), *const y = b.data<T>();
       T* const to = out.data<T>();
       if (product) return distances_by_product(items, m, n, k, x, y, to);
-      const bool plain = p == 0 || p == 1 || p == 2 || std::isinf(p);
-      const int64_t work = k * (plain ? 1 : kPowerWork);
-      parallel_for(items * m * n, iterations_in(40000, work), [&](int64_t begin, int64_t end) {
+      parallel_for(items * m * n, iterations_in(40000, work_of(k, p)), [&](int64_t begin, int64_t end) {
         const int64_t length = k;
         const double power = p;
         for (int64_t i = begin; i < end;) {
@@ -179,15 +182,25 @@ Operands cdist_compose(const Call& call) {
   return {norm(difference, call.real(kPowerAt), {-1})};
 }
 
-// For p = 2: dx1_i = sum_j w_ij (x1_i - x2_j) with w = dy / y, which is 0 where y is 0.
+// d y / d x1 = sign(t) |t|^(p-1) with t = (x1 - x2) / y, and 0 where y is 0. Largest differences, for p =
+// inf, each get the whole gradient, as in PyTorch.
+PairFunction slope_of(double p) { return {p - 1, true}; }
+// For p = 1 the slope does not depend on y, for p = 0 it is 0.
+bool reads_distances(const Call& call) {
+  return call.real(kPowerAt) > 1 || std::fmod(call.real(kPowerAt), 1) != 0;
+}
+
 void cdist_vjp(Backward& b) {
-  if (b.real(kPowerAt) != 2) return differentiate_composition(b);
-  const Tensor weights = b.grad() * reciprocal_or_zero(b.output()), turned = transposed(weights);
-  const auto gradient = [](const Tensor& w, const Tensor& own, const Tensor& other) {
-    return sum(w, {-1}, true) * own - matmul(w, other);
-  };
-  if (b.needs(0)) b.set(0, gradient(weights, b.input(0), b.input(1)));
-  if (b.needs(1)) b.set(1, gradient(turned, b.input(1), b.input(0)));
+  const double p = b.real(kPowerAt);
+  if (p == 0) {
+    for (int i = 0; i < 2; ++i)
+      if (b.needs(i)) b.set(i, zeros(b.shape(i), b.dtype(i), b.device()));
+    return;
+  }
+  const Tensor x1 = b.input(0), x2 = b.input(1), g = b.grad(), y = p == 1 ? Tensor() : b.output();
+  if (b.needs(0)) b.set(0, pair_row_sums(x1, x2, {g, y, {}}, slope_of(p)));
+  if (b.needs(1))
+    b.set(1, pair_row_sums(x2, x1, {transposed(g), y.defined() ? transposed(y) : y, {}}, slope_of(p)));
 }
 
 double cdist_flops(const Call& call) {
@@ -208,7 +221,9 @@ const Op kCdist{
     .cpu = cdist_cpu,
     .vjp = cdist_vjp,
     .reads = {{.inputs = 3, .outputs = 1}},
+    .reads_outputs = reads_distances,
     .compose = cdist_compose,
+    .composed = never_composed,
     .half_through_f32 = true,
     .family = OpFamily::linear_algebra,
     .autocast = AutocastPolicy::f32,
@@ -222,10 +237,83 @@ const Op kCdist{
         {.inputs = {{{3, 4}}, {{2, 5}}}, .error = "cdist: the rows of x1 and x2 must have the same size"},
         {.inputs = {{{3, 4}}, {{2, 4}}}, .params = {-1.0}, .error = "cdist: p must not be negative"}}};
 
+// --- pdist ---
+
+void pdist_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() != 2) fail("pdist: input must be [N, M] (got shape ", x.shape(), ")");
+  if (!is_floating(x.dtype())) fail("pdist: a floating type is needed (got ", x.dtype(), ")");
+  if (!(call.real(kPowerAt) >= 0)) fail("pdist: p must be at least 0 (got ", call.real(kPowerAt), ")");
+  call.emit(Shape{pair_count(x.size(0))}, x.dtype());
+}
+void pdist_cpu(const Call& call) {
+  const Tensor x = in_order(call.input(0));
+  const int64_t n = x.size(0), k = x.size(1);
+  const double p = call.real(kPowerAt);
+  visit_linalg_dtype(x.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T* const rows = x.data<T>();
+      T* const out = call.output().data<T>();
+      parallel_for(n, iterations_in(40000, n / 2 * work_of(k, p)), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          for (int64_t j = i + 1; j < n; ++j)
+            out[pair_index(i, j, n)] = distance(rows + i * k, rows + j * k, k, p);
+      });
+    }
+  });
+}
+Operands pdist_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const int64_t n = x.size(0);
+  Tensor first, second;
+  {
+    const NoGrad off;
+    const Tensor pairs = nonzero(triu(ones({n, n}, DType::f32, x.device()), 1));
+    first = select(pairs, 1, 0), second = select(pairs, 1, 1);
+  }
+  if (first.numel() == 0 || x.size(1) == 0) return {zeros({first.numel()}, x.dtype(), x.device())};
+  return {norm(index_select(x, 0, first) - index_select(x, 0, second), call.real(kPowerAt), {1})};
+}
+void pdist_vjp(Backward& b) {
+  const double p = b.real(kPowerAt);
+  const Tensor x = b.input(0), g = b.grad();
+  const int64_t n = x.size(0);
+  if (p == 0) return b.set(0, zeros(x.shape(), x.dtype(), x.device()));
+  const Tensor y = p == 1 ? Tensor() : b.output();
+  if (!b.create_graph()) return b.set(0, pair_row_sums(x, x, {g, y, {}}, slope_of(p), true));
+  const Tensor square = y.defined() ? square_of_pairs(y, n) : y;
+  b.set(0, pair_row_sums(x, x, {square_of_pairs(g, n), square, {}}, slope_of(p)));
+}
+double pdist_flops(const Call& call) {
+  const double each = call.real(kPowerAt) == 2 || call.real(kPowerAt) == 1 ? 2 : 3;
+  return each * elements(call.out[0]) * double(call.input(0).size(-1));
+}
+const Op kPdist{
+    .name = "pdist",
+    .doc = "The p-norms of the differences of all pairs of rows of input [N, M]: [N (N - 1) / 2].",
+    .inputs = {{"input"}},
+    .params = {{"p", ParamKind::real, 2.0}},
+    .shape = pdist_shape,
+    .cpu = pdist_cpu,
+    .vjp = pdist_vjp,
+    .reads = {{.inputs = 1, .outputs = 1}},
+    .reads_outputs = reads_distances,
+    .compose = pdist_compose,
+    .composed = never_composed,
+    .half_through_f32 = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::f32,
+    .flops = {pdist_flops, "2 for each pair of elements, 3 if p is neither 1 nor 2"},
+    .examples = {{.inputs = {{.shape = {4, 3}}}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 2}}}, .params = {1.0}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 2}}}, .params = {3.0}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {4}}}, .error = "input must be [N, M]"},
+                 {.inputs = {{.shape = {4, 2}}}, .params = {-1.0}, .error = "p must be at least 0"}}};
+
 }  // namespace
 
 std::span<const Op* const> cdist_ops() {
-  static constexpr const Op* ops[] = {&kCdist};
+  static const Op* const ops[] = {&kCdist, &kPdist, pair_ops()[0], pair_ops()[1]};
   return ops;
 }
 

@@ -1,7 +1,8 @@
-// Losses of distances and margins, all compositions: cosine_similarity, pairwise_distance, pdist,
+// Losses of distances and margins, all compositions: cosine_similarity, pairwise_distance,
 // cosine_embedding_loss, triplet_margin_loss, margin_ranking_loss, hinge_embedding_loss, soft_margin_loss,
 // multi_margin_loss, multilabel_margin_loss.
 #include <cmath>
+#include <string>
 
 #include "runtime/core/default_dtype.h"
 #include "runtime/ops/blank.h"
@@ -22,6 +23,26 @@ Tensor cast_back(const Tensor& result, const Tensor& a, const Tensor& b) {
   return is_16bit_float(dtype) ? to(result, dtype) : result;
 }
 
+// x with as many dims as `shape`, and the size of shape along `dim`.
+Tensor with_whole_dim(const Tensor& x, int dim, const Shape& shape) {
+  Shape own = x.shape();
+  while (own.size() < shape.size()) own.insert(0, 1);
+  const Tensor same = reshape(x, own);
+  own[dim] = shape[dim];
+  return expand(same, own);
+}
+// The sum of x y along dim. Where one of them is broadcast, this is a matrix product: the product of all
+// elements would be larger than operands and result.
+Tensor dot_along(const Tensor& x, const Tensor& y, int dim) {
+  if (x.shape() == y.shape()) return sum(x * y, {dim});
+  std::string labels, kept;
+  for (int d = 0; d < x.ndim(); ++d) {
+    labels += char('a' + d);
+    if (d != dim) kept += char('a' + d);
+  }
+  return einsum(labels + "," + labels + "->" + kept, {x, y});
+}
+
 // Each vector is divided by its norm, at least eps, before they are multiplied: their product may overflow.
 Operands cosine_similarity_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
@@ -31,8 +52,10 @@ Operands cosine_similarity_compose(const Call& call) {
   const DType type = promote(a.dtype(), b.dtype());
   if (!is_floating(type)) fail("cosine_similarity: a floating type is needed (got ", type, ")");
   const DType computed = accumulate_type(type);
-  const Tensor x = expand(to(a, computed), shape), y = expand(to(b, computed), shape);
-  return {cast_back(sum(unit(x, dim, eps) * unit(y, dim, eps), {dim}), a, b)};
+  const auto direction = [&](const Tensor& v) {
+    return unit(with_whole_dim(to(v, computed), dim, shape), dim, eps);
+  };
+  return {cast_back(dot_along(direction(a), direction(b), dim), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
                            .doc = "x1 x2 / (|x1| |x2|) along dim, each norm at least eps.",
@@ -66,37 +89,6 @@ const Op kPairwiseDistance{
          .types = OpExample::Types::number},
         {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}, .types = OpExample::Types::number},
         {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
-
-// The pairs in the order (0, 1), (0, 2), … (1, 2), …: the pairs above the diagonal of a square.
-Operands pdist_compose(const Call& call) {
-  const Tensor& x = call.input(0);
-  if (x.ndim() != 2) fail("pdist: input must be [N, M] (got shape ", x.shape(), ")");
-  if (!is_floating(x.dtype())) fail("pdist: a floating type is needed (got ", x.dtype(), ")");
-  const double p = call.real(0);
-  if (!(p >= 0)) fail("pdist: p must be at least 0 (got ", p, ")");
-  const int64_t n = x.size(0), columns = x.size(1);
-  Tensor first, second;
-  {
-    const NoGrad off;
-    const Tensor pairs = nonzero(triu(ones({n, n}, DType::f32, x.device()), 1));
-    first = select(pairs, 1, 0), second = select(pairs, 1, 1);
-  }
-  if (first.numel() == 0 || columns == 0) return {zeros({first.numel()}, x.dtype(), x.device())};
-  return {norm(index_select(x, 0, first) - index_select(x, 0, second), p, {1})};
-}
-const Op kPdist{
-    .name = "pdist",
-    .doc = "The p-norms of the differences of all pairs of rows of input [N, M]: [N (N - 1) / 2].",
-    .inputs = {{"input"}},
-    .params = {{"p", ParamKind::real, 2.0}},
-    .compose = pdist_compose,
-    .family = OpFamily::reduction,
-    .autocast = AutocastPolicy::f32,
-    .examples = {{.inputs = {{.shape = {4, 3}}}, .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {3, 2}}}, .params = {1.0}, .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {3, 2}}}, .params = {3.0}, .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {4}}}, .error = "input must be [N, M]"},
-                 {.inputs = {{.shape = {4, 2}}}, .params = {-1.0}, .error = "p must be at least 0"}}};
 
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
@@ -277,6 +269,32 @@ const Op kMultiMarginLoss{
                  {.inputs = {{.shape = {3, 4}}, label({2}, 4), {.kind = ExampleOperand::Kind::absent}},
                   .error = "needs a target of shape [3]"}}};
 
+// The sums over i of max(0, 1 + x[n, i] - own[n, j]) for x [N, C], where `counts` is true, and own [N, T]:
+// [N, T]. Of many elements they are differences of running sums of the sorted elements, since the terms alone
+// would be [N, T, C].
+Tensor sums_of_margins(const Tensor& x, const Tensor& counts, const Tensor& own) {
+  constexpr int64_t kManyTerms = 1 << 16;
+  const Tensor zero = Tensor::number(0.0), ignored = Tensor::number(-INFINITY);
+  if (x.numel() * own.size(1) <= kManyTerms)
+    return sum(where(unsqueeze(counts, 1), at_least(unsqueeze(x, 1) - unsqueeze(own, 2) + 1.0, 0), zero),
+               {2});
+  // Relative to the largest element, running sums keep more digits.
+  const Tensor largest = apply1(*find_op("amax"), {x.detach()}, {Value(Dims{1}), true});
+  const Tensor origin = where(isfinite(largest), largest, zero);
+  const Tensor sorted = sort(where(counts, x - origin, ignored), 1).first, least = own - origin - 1.0;
+  Tensor below, others;  // how many elements are less, and how many are not
+  {
+    const NoGrad off;
+    below = apply1(*find_op("_searchsorted"), {sorted, contiguous(least)}, {false});
+    others = double(x.size(1)) - to(below, x.dtype());
+  }
+  // above[n, p]: the sum of the elements from place p on.
+  const Tensor elements = where(eq(sorted, ignored), zero, sorted);
+  const Tensor above =
+      cat({flip(cumsum(flip(elements, {1}), 1), {1}), zeros_like(narrow(elements, 1, 0, 1))}, 1);
+  return gather(above, 1, below) - where(eq(others, zero), zero, others * least);
+}
+
 // The classes in a row of the target end at the first negative id.
 Operands multilabel_margin_compose(const Call& call) {
   const auto [x, target, count] = classes_of(call, true);
@@ -290,10 +308,8 @@ Operands multilabel_margin_compose(const Call& call) {
     const Tensor marks = scatter_add(blank(x.shape(), x.dtype(), x.device()), 1, place, to(named, x.dtype()));
     others = eq(marks, zero);
   }
-  const Tensor own = unsqueeze(gather(x, 1, place), 2);  // [N, C of the target, 1]
-  const Tensor terms = at_least(unsqueeze(x, 1) - own + 1.0, 0);
-  const Tensor pairs = logical_and(unsqueeze(named, 2), unsqueeze(others, 1));
-  const Tensor loss = sum(where(pairs, terms, zero), {1, 2}) / double(count);
+  const Tensor sums = sums_of_margins(x, others, gather(x, 1, place));
+  const Tensor loss = sum(where(named, sums, zero), {1}) / double(count);
   return {reduced_items(loss, call, 0)};
 }
 const Op kMultilabelMarginLoss{
@@ -320,10 +336,9 @@ const Op kMultilabelMarginLoss{
 }  // namespace
 
 std::span<const Op* const> margin_loss_ops() {
-  static const Op* const ops[] = {&kCosineSimilarity,    &kPairwiseDistance,  &kPdist,
-                                  &kCosineEmbeddingLoss, &kTripletMarginLoss, &kMarginRankingLoss,
-                                  &kHingeEmbeddingLoss,  &kSoftMarginLoss,    &kMultiMarginLoss,
-                                  &kMultilabelMarginLoss};
+  static const Op* const ops[] = {&kCosineSimilarity,  &kPairwiseDistance,  &kCosineEmbeddingLoss,
+                                  &kTripletMarginLoss, &kMarginRankingLoss, &kHingeEmbeddingLoss,
+                                  &kSoftMarginLoss,    &kMultiMarginLoss,   &kMultilabelMarginLoss};
   return ops;
 }
 

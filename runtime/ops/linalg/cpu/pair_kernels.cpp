@@ -1,0 +1,316 @@
+#include "runtime/ops/linalg/cpu/pair_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/workspace.h"
+#include "runtime/ops/products/cpu/blas.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/ops/linalg/cpu/pair_kernels.cpp"
+#include "hwy/foreach_target.h"
+// after foreach_target
+#include "hwy/highway.h"
+#include "runtime/cpu/loops.h"
+#include "runtime/cpu/math.h"
+
+#ifndef LUNAGRAD_PAIR_KERNELS_SHARED
+#define LUNAGRAD_PAIR_KERNELS_SHARED
+namespace lunagrad {
+namespace {
+
+// The kinds of PairFunction.
+enum class PairPower { constant, linear, square, any, largest };
+
+// Powers from -1 to 1 are applied to the difference and to the scale separately: neither leaves the range,
+// and there is no division for each term. All other powers are applied to the quotient.
+bool divides_first(const PairFunction& f) { return !(std::abs(f.power) <= 1); }
+
+// The value of a pair; i and j count rows of x1 and x2. 1 without values.
+template <class T>
+double value_of_pair(const Matrices<T>& of, const T* first, int64_t i, int64_t j, const PairCall<T>& call) {
+  if (!first) return 1;
+  if (!call.condensed) return double(first[i * of.row + j * of.column]);
+  if (i == j) return 0;
+  return double(first[pair_index(std::min(i, j), std::max(i, j), call.n) * of.column]);
+}
+
+// The factor of a pair's terms: its weight, over the power of its scale unless the scale divides the
+// differences. A scale of 0 becomes infinite, so that all quotients are 0.
+template <class T>
+double factor_of_pair(const PairCall<T>& call, double weight, double& scale) {
+  if (scale == 0) {
+    scale = INFINITY;
+    return 0;
+  }
+  if (divides_first(call.function) || scale == 1) return weight;
+  return call.function.power == 1 ? weight / scale : weight / std::pow(scale, call.function.power);
+}
+
+// A row of the result, and the matrices that belong to it.
+template <class T>
+struct PairRow {
+  PairRow(const PairCall<T>& call, int64_t row)
+      : i(row % call.m),
+        own(call.x1.item(row / call.m, call.shape) + i * call.x1.row),
+        others(call.x2.item(row / call.m, call.shape)),
+        weights(call.weights.item(row / call.m, call.shape)),
+        scales(call.scale.item(row / call.m, call.shape)),
+        factors(call.factors.item(row / call.m, call.shape)) {}
+  int64_t i;
+  const T *own, *others, *weights, *scales, *factors;
+};
+
+}  // namespace
+}  // namespace lunagrad
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace lunagrad {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// size^power for numbers above 0. The power of a single lane is a lane of a whole vector, so that it has the
+// same bits.
+template <class D, class V>
+HWY_INLINE V PowerOf(D d, V size, double power) {
+  using T = hn::TFromD<D>;
+  const hn::ScalableTag<T> whole;
+  if constexpr (std::is_same_v<D, hn::ScalableTag<T>>)
+    return math::pow(d, size, hn::Set(d, T(power)));
+  else
+    return hn::Set(
+        d, hn::GetLane(math::pow(whole, hn::Set(whole, hn::GetLane(size)), hn::Set(whole, T(power)))));
+}
+
+template <PairPower kPower, bool kOdd>
+struct AppliedFunction {
+  double power;
+
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V t) const {
+    const V size = hn::Abs(t), zero = hn::Zero(d), one = math::constant(d, 1);
+    V raised = size;
+    if constexpr (kPower == PairPower::constant) raised = math::or_nan(d, t, one);
+    if constexpr (kPower == PairPower::square) raised = size * size;
+    if constexpr (kPower == PairPower::largest)
+      raised = math::or_nan(d, t, hn::IfThenElseZero(size >= one, one));
+    if constexpr (kPower == PairPower::any)
+      raised = hn::IfThenElse(size == zero, zero, PowerOf(d, hn::IfThenElse(size == zero, one, size), power));
+    if constexpr (kOdd) return hn::IfThenElse(t == zero, zero, hn::CopySign(raised, t));
+    return raised;
+  }
+};
+
+template <bool kOdd, class Visit>
+HWY_INLINE void VisitPower(double power, Visit&& visit) {
+  if (power == 0) return visit(AppliedFunction<PairPower::constant, kOdd>{power});
+  if (power == 1) return visit(AppliedFunction<PairPower::linear, kOdd>{power});
+  if (power == 2) return visit(AppliedFunction<PairPower::square, kOdd>{power});
+  if (std::isinf(power)) return visit(AppliedFunction<PairPower::largest, kOdd>{power});
+  visit(AppliedFunction<PairPower::any, kOdd>{power});
+}
+template <class Visit>
+HWY_INLINE void VisitFunction(const PairFunction& f, Visit&& visit) {
+  f.odd ? VisitPower<true>(f.power, visit) : VisitPower<false>(f.power, visit);
+}
+
+// factors[c] f((own[c] - other[c]) / scale), without factors if they are null.
+template <class T, class F>
+struct PairTerm {
+  const T *own, *other, *factors;
+  T scale;
+  bool divides;
+  F f;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, int64_t c) const {
+    hn::Vec<D> t = hn::LoadU(d, own + c) - hn::LoadU(d, other + c);
+    if (divides) t = t / hn::Set(d, scale);
+    t = f(d, t);
+    return factors ? t * hn::LoadU(d, factors + c) : t;
+  }
+};
+
+// Rows of the sums over columns. Each sum has sixteen parts, whatever the size of a vector.
+template <class T>
+void ColumnSumRows(const PairCall<T>& call, int64_t begin, int64_t end) {
+  constexpr int64_t kParts = 16;
+  const bool divides = divides_first(call.function);
+  VisitFunction(call.function, [&](auto f) HWY_ATTR {
+    for (int64_t row = begin; row < end; ++row) {
+      const PairRow<T> at(call, row);
+      const T* const weights = at.weights + at.i * call.weights.row;
+      for (int64_t j = 0; j < call.n; ++j) {
+        double scale = value_of_pair(call.scale, at.scales, at.i, j, call);
+        const double factor = factor_of_pair(call, 1.0, scale);
+        const PairTerm<T, decltype(f)> term{at.own,
+                                            at.others + j * call.x2.row,
+                                            at.factors ? at.factors + j * call.factors.row : nullptr,
+                                            T(scale),
+                                            divides,
+                                            f};
+        T parts[kParts] = {};
+        for (int64_t first = 0; first < call.k; first += kParts)
+          for_vectors<T>(std::min(kParts, call.k - first), [&](auto d, int64_t i) HWY_ATTR {
+            const auto sum = hn::LoadU(d, parts + i);
+            hn::StoreU(sum + hn::LoadU(d, weights + first + i) * term(d, first + i), d, parts + i);
+          });
+        double sum = 0;
+        for (const T part : parts) sum += double(part);
+        call.out[row * call.n + j] = factor == 0 ? T(0) : T(sum * factor);
+      }
+    }
+  });
+}
+
+// Rows of the sums over the rows of x2. `block` and `sums` have k elements: the terms of some rows are added
+// in T, and these sums in double precision.
+template <class T>
+void RowSumRows(const PairCall<T>& call, int64_t begin, int64_t end, T* block, double* sums) {
+  constexpr int64_t kBlock = 64;
+  const bool divides = divides_first(call.function);
+  const int64_t k = call.k;
+  VisitFunction(call.function, [&](auto f) HWY_ATTR {
+    for (int64_t row = begin; row < end; ++row) {
+      const PairRow<T> at(call, row);
+      std::fill(sums, sums + k, 0.0);
+      for (int64_t first = 0; first < call.n; first += kBlock) {
+        std::fill(block, block + k, T(0));
+        for (int64_t j = first; j < std::min(first + kBlock, call.n); ++j) {
+          double scale = value_of_pair(call.scale, at.scales, at.i, j, call);
+          const T weight =
+              T(factor_of_pair(call, value_of_pair(call.weights, at.weights, at.i, j, call), scale));
+          const PairTerm<T, decltype(f)> term{at.own,
+                                              at.others + j * call.x2.row,
+                                              at.factors ? at.factors + j * call.factors.row : nullptr,
+                                              T(scale),
+                                              divides,
+                                              f};
+          for_vectors<T>(k, [&](auto d, int64_t c) HWY_ATTR {
+            hn::StoreU(hn::LoadU(d, block + c) + hn::Set(d, weight) * term(d, c), d, block + c);
+          });
+        }
+        for (int64_t c = 0; c < k; ++c) sums[c] += double(block[c]);
+      }
+      for (int64_t c = 0; c < k; ++c) call.out[row * k + c] = T(sums[c]);
+    }
+  });
+}
+
+void ColumnSumRowsF32(const PairCall<float>& call, int64_t begin, int64_t end) {
+  ColumnSumRows(call, begin, end);
+}
+void ColumnSumRowsF64(const PairCall<double>& call, int64_t begin, int64_t end) {
+  ColumnSumRows(call, begin, end);
+}
+void RowSumRowsF32(const PairCall<float>& call, int64_t begin, int64_t end, float* block, double* sums) {
+  RowSumRows(call, begin, end, block, sums);
+}
+void RowSumRowsF64(const PairCall<double>& call, int64_t begin, int64_t end, double* block, double* sums) {
+  RowSumRows(call, begin, end, block, sums);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace lunagrad
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lunagrad {
+namespace {
+
+HWY_EXPORT(ColumnSumRowsF32);
+HWY_EXPORT(ColumnSumRowsF64);
+HWY_EXPORT(RowSumRowsF32);
+HWY_EXPORT(RowSumRowsF64);
+
+// Rows of about 20 µs.
+template <class T>
+int64_t rows_in_range(const PairCall<T>& call) {
+  const double power = call.function.power;
+  const bool plain = power == 0 || power == 1 || power == 2 || std::isinf(power);
+  return iterations_in(plain ? 80000 : 8000, call.n * call.k);
+}
+
+// The 2-norm's slope: the sum over j of w[i, j] (x1[i] - x2[j]) is a product. Rows of weights are computed
+// some at a time, so that they take an eighth of the memory of all weights at most.
+template <class T>
+void sum_by_product(const PairCall<T>& call) {
+  const int64_t rows =
+      std::clamp<int64_t>(std::min((int64_t(1) << 20) / std::max<int64_t>(call.n, 1), call.m / 8), 1, call.m);
+  const Workspace<T> memory(rows * call.n);
+  const Workspace<double> totals(rows);
+  T* const weights = memory.data();
+  for (int64_t begin = 0; begin < numel(call.shape) * call.m; begin += rows) {
+    const int64_t first = begin % call.m, count = std::min(rows, call.m - first);
+    const int64_t item = begin / call.m;
+    T* const out = call.out + begin * call.k;
+    parallel_for(count, iterations_in(20000, call.n), [&](int64_t low, int64_t high) {
+      for (int64_t r = low; r < high; ++r) {
+        const PairRow<T> at(call, begin + r);
+        double total = 0;
+        for (int64_t j = 0; j < call.n; ++j) {
+          double scale = value_of_pair(call.scale, at.scales, at.i, j, call);
+          weights[r * call.n + j] =
+              T(factor_of_pair(call, value_of_pair(call.weights, at.weights, at.i, j, call), scale));
+          total += double(weights[r * call.n + j]);
+        }
+        totals.data()[r] = total;
+      }
+    });
+    blas::multiply<T>({.m = count,
+                       .n = call.k,
+                       .k = call.n,
+                       .a = {weights, call.n},
+                       .b = {call.x2.item(item, call.shape), call.k},
+                       .c = out,
+                       .batch = {1},
+                       .a_strides = {0},
+                       .b_strides = {0}});
+    for (int64_t r = 0; r < count; ++r) {
+      const PairRow<T> at(call, begin + r);
+      for (int64_t c = 0; c < call.k; ++c)
+        out[r * call.k + c] = T(totals.data()[r] * double(at.own[c]) - double(out[r * call.k + c]));
+    }
+    begin -= rows - count;  // the next matrix begins with its first row
+  }
+}
+
+}  // namespace
+
+template <class T>
+void ColumnSums<T>::run(const PairCall<T>& call) {
+  parallel_for(numel(call.shape) * call.m, rows_in_range(call), [&](int64_t begin, int64_t end) {
+    if constexpr (sizeof(T) == 4)
+      HWY_DYNAMIC_DISPATCH(ColumnSumRowsF32)(call, begin, end);
+    else
+      HWY_DYNAMIC_DISPATCH(ColumnSumRowsF64)(call, begin, end);
+  });
+}
+
+template <class T>
+void RowSums<T>::run(const PairCall<T>& call) {
+  const PairFunction& f = call.function;
+  if (f.power == 1 && f.odd && !call.factors.first && call.n > 0) return sum_by_product(call);
+  parallel_for(numel(call.shape) * call.m, rows_in_range(call), [&](int64_t begin, int64_t end) {
+    const Workspace<T> block(call.k);
+    const Workspace<double> sums(call.k);
+    if constexpr (sizeof(T) == 4)
+      HWY_DYNAMIC_DISPATCH(RowSumRowsF32)(call, begin, end, block.data(), sums.data());
+    else
+      HWY_DYNAMIC_DISPATCH(RowSumRowsF64)(call, begin, end, block.data(), sums.data());
+  });
+}
+
+template struct ColumnSums<float>;
+template struct ColumnSums<double>;
+template struct RowSums<float>;
+template struct RowSums<double>;
+
+}  // namespace lunagrad
+#endif

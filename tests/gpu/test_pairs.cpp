@@ -1,0 +1,172 @@
+// Distances of pairs of rows on the Vulkan device against the CPU in double precision: sizes that do and do
+// not fill tiles, any strides, rows whose distance cancels or leaves the range, and the memory that they
+// take.
+#include "tests/gpu/compare.h"
+#include "tests/gpu/matrices.h"
+
+namespace lunagrad::tests {
+namespace {
+
+// Each power has shaders of its own, which a CPU driver compiles slowly.
+const std::vector<double> kPowers = {0, 0.5, 1, 2, 3, 20, INFINITY}, kFewPowers = {1.5, 2};
+
+Tensor cdist(const Tensor& x, const Tensor& y, double p, int64_t mode = 0) {
+  return apply1(*find_op("cdist"), {x, y}, {p, mode});
+}
+Tensor pdist(const Tensor& x, double p) { return apply1(*find_op("pdist"), {x}, {p}); }
+
+// The distances and their gradients for a seed that differs from pair to pair.
+template <class F>
+TensorList with_gradients(F&& f, const TensorList& inputs) {
+  TensorList leaves;
+  for (const Tensor& x : inputs) leaves.push_back(x.detach().requires_grad_());
+  const Tensor y = f(leaves);
+  Tensor seed = arange(0, double(y.numel()), 1, DType::i64);
+  seed = to(remainder(reshape(seed, y.shape()), Tensor::number(int64_t(7))), DType::f64) - 2.5;
+  backward(y, to(to(seed, y.dtype()), y.device()));
+  TensorList found = {y.detach()};
+  for (const Tensor& x : leaves) found.push_back(x.grad());
+  return found;
+}
+template <class F>
+void compare_pairs(F&& f, const TensorList& inputs, double tolerance, const std::string& what) {
+  TensorList exact;
+  for (const Tensor& x : inputs) exact.push_back(in_double(x));
+  const TensorList wanted = with_gradients(f, exact);
+  for (const Arrangement arrangement :
+       {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+    TensorList there;
+    for (const Tensor& x : inputs) there.push_back(arrange(x, arrangement));
+    Fallbacks fallbacks;
+    const TensorList got = with_gradients(f, there), again = with_gradients(f, there);
+    require_none(fallbacks);
+    for (size_t i = 0; i < got.size(); ++i) {
+      CHECK_MESSAGE(distance(got[i], wanted[i]) < tolerance,
+                    what << ", result " << i << ", layout " << int(arrangement));
+      CHECK_MESSAGE(words(got[i]) == words(again[i]), what << ", result " << i << ", bits");
+    }
+  }
+}
+
+TEST_CASE("distances on the device, and their gradients, equal the CPU's") {
+  struct Rows {
+    Shape x, y;
+  };
+  for (const Rows& rows :
+       {Rows{{1, 1}, {1, 1}}, Rows{{65, 3}, {63, 3}}, Rows{{130, 17}, {70, 17}}, Rows{{64, 64}, {64, 64}},
+        Rows{{5, 70}, {600, 70}}, Rows{{3, 2}, {2050, 2}}, Rows{{2, 1, 5, 9}, {3, 30, 9}}})
+    for (const double p : rows.x[rows.x.size() - 2] == 130 ? kPowers : kFewPowers)
+      compare_pairs([p](const TensorList& x) { return cdist(x[0], x[1], p); },
+                    {random(rows.x, 1), random(rows.y, 2)}, p == 20 ? 1e-4 : 2e-5,
+                    text("p = ", p, ", ", rows.x, " and ", rows.y));
+}
+
+TEST_CASE("pdist on the device, and its gradient, equal the CPU's") {
+  for (const Shape& shape : {Shape{2, 3}, Shape{65, 5}, Shape{130, 20}})
+    for (const double p : shape[0] == 65 ? kPowers : kFewPowers)
+      compare_pairs([p](const TensorList& x) { return pdist(x[0], p); }, {random(shape, 3)},
+                    p == 20 ? 1e-4 : 2e-5, text("pdist, p = ", p, ", ", shape));
+}
+
+TEST_CASE("equal rows have the distance 0 on the device, and close rows keep their digits") {
+  const NoGrad off;
+  const Tensor x = to(random({70, 20}, 4), gpu()) + 100;
+  for (const double p : {1.0, 2.0, 3.0}) {
+    const Tensor found = cdist(x, x, p);
+    CHECK(amax(abs(diagonal(found))).item() == 0);
+    CHECK(distance(found, cdist(in_double(x), in_double(x), p)) < 1e-6);
+  }
+}
+
+TEST_CASE("distances on the device whose powers leave the range") {
+  const NoGrad off;
+  const Tensor x = random({70, 5}, 5), y = random({33, 5}, 6);
+  for (const double scale : {0x1p-90, 0x1p60, 0x1p120})
+    for (const double p : {0.5, 2.0, 3.0}) {
+      const double part = p == 0.5 ? 1e-3 : 1;
+      const auto scaled = [&](const Tensor& t) { return t * (scale * part); };
+      const Tensor found = in_double(cdist(to(scaled(x), gpu()), to(scaled(y), gpu()), p)) / scale;
+      CHECK_MESSAGE(distance(found, cdist(in_double(x * part), in_double(y * part), p)) < 2e-5,
+                    "p = " << p << ", scale " << scale);
+    }
+  const float nan = std::nanf(""), inf = INFINITY;
+  const Tensor far = to(Tensor::from<float>(std::vector<float>{nan, 1, inf, 1, 0, 1}, {3, 2}), gpu());
+  for (const double p : {0.5, 1.0, 2.0, 3.0, double(INFINITY)}) {
+    const std::vector<double> found = cdist(far, zeros({1, 2}, DType::f32, gpu()), p).to_vector<double>();
+    CHECK(std::isnan(found[0]));
+    CHECK(std::isinf(found[1]));
+    CHECK(found[2] == doctest::Approx(1));
+  }
+}
+
+TEST_CASE("distances of no rows, of no elements and of 16-bit floats on the device") {
+  CHECK(cdist(zeros({0, 3}, DType::f32, gpu()), zeros({2, 3}, DType::f32, gpu()), 3).shape() == Shape{0, 2});
+  const Tensor none = zeros({2, 0}, DType::f32, gpu());
+  CHECK(cdist(none, none, 3).to_vector<double>() == std::vector<double>(4, 0.0));
+  const Tensor x = to(ones({2, 3}), gpu()).requires_grad_();
+  backward(sum(cdist(x, zeros({0, 3}, DType::f32, gpu()), 3)));
+  CHECK(x.grad().to_vector<double>() == std::vector<double>(6, 0.0));
+  const Fallbacks fallbacks;
+  for (const DType type : {DType::f16, DType::bf16}) {
+    const Tensor a = to(random({30, 9}, 7), type), b = to(random({40, 9}, 8), type);
+    const Tensor found = cdist(to(a, gpu()), to(b, gpu()), 2);
+    CHECK(found.dtype() == type);
+    CHECK(distance(found, cdist(in_double(a), in_double(b), 2)) < (type == DType::f16 ? 1e-3 : 5e-3));
+  }
+  require_none(fallbacks);
+}
+
+TEST_CASE("gradients of gradients of distances on the device equal the CPU's") {
+  for (const double p : {1.5, 2.0, 3.0})
+    for (const Shape& shape : {Shape{3, 5}}) {
+      const auto second = [&](const Tensor& x, const Tensor& y) {
+        const Tensor a = x.detach().requires_grad_(), b = y.detach().requires_grad_();
+        const TensorList slopes = grad({sum(square(cdist(a, b, p)))}, {a, b}, {}, {{.create_graph = true}});
+        return grad({sum(square(slopes[0])) + sum(slopes[1] * square(slopes[1]))}, {a, b});
+      };
+      const Tensor x = random(shape, 9), y = random({35, shape[1]}, 10);
+      const TensorList wanted = second(in_double(x), in_double(y));
+      const Fallbacks fallbacks;
+      const TensorList got = second(to(x, gpu()), to(y, gpu()));
+      require_none(fallbacks);
+      for (size_t i = 0; i < 2; ++i) CHECK_MESSAGE(distance(got[i], wanted[i]) < 1e-3, "p = " << p);
+    }
+}
+
+TEST_CASE("distances and their gradients on the device take memory for operands and results alone") {
+  const auto ratio = [](auto&& f) {
+    gpu().sync();
+    gpu().reset_peak();
+    const size_t before = gpu().memory().in_use;
+    const double bytes = f();
+    gpu().sync();
+    return double(gpu().memory().peak - before) / bytes;
+  };
+  const auto total = [](std::initializer_list<const Tensor*> tensors) {
+    double bytes = 0;
+    for (const Tensor* const x : tensors) bytes += double(x->nbytes());
+    return bytes;
+  };
+  const Tensor a = random({300, 32}, 11), b = random({250, 32}, 12);
+  for (const double p : {0.5, 2.0, 3.0}) {
+    CHECK_MESSAGE(ratio([&] {
+                    const Tensor x = to(a, gpu()).requires_grad_(), y = to(b, gpu()).requires_grad_();
+                    const Tensor distances = cdist(x, y, p), g = ones_like(distances.detach());
+                    backward(distances, g);
+                    const Tensor dx = x.grad(), dy = y.grad();
+                    return total({&x, &y, &distances, &g, &dx, &dy});
+                  }) < 1.5,
+                  "p = " << p);
+    CHECK_MESSAGE(ratio([&] {
+                    const Tensor x = to(a, gpu()).requires_grad_();
+                    const Tensor distances = pdist(x, p), g = ones_like(distances.detach());
+                    backward(distances, g);
+                    const Tensor dx = x.grad();
+                    return total({&x, &distances, &g, &dx});
+                  }) < 1.5,
+                  "pdist, p = " << p);
+  }
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
