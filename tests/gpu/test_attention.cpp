@@ -94,6 +94,14 @@ TEST_CASE("attention with large heads, and with feature counts that are not mult
   for (const AttentionCase& c : cases) check_case(c);
 }
 
+TEST_CASE("attention with large heads adds the gradients of blocks of queries") {
+  const AttentionCase cases[] = {{1, 2, 600, 300, 68, 72, true, false},
+                                 {1, 1, 300, 700, 72, 68, true, true, {}, DType::f32, 0.2},
+                                 {2, 1, 70, 100, 68, 68, true, false},
+                                 {1, 1, 2600, 2500, 68, 66, false, false, {2600, 1}}};
+  for (const AttentionCase& c : cases) check_case(c, DType::f32, 5e-6);
+}
+
 TEST_CASE("attention with a soft cap") {
   const AttentionCase cases[] = {
       {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 0, 0.7},

@@ -10,14 +10,15 @@
 layout(constant_id = 8) const uint TYPE = kBF16;  // type of weights and changes
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t products, reaches;  // f32 [heads, queries, keys]
+  uint64_t products, reaches;  // f32 [heads, rows, width]
   uint64_t weights, changes;
   uint64_t lse, delta;
   Mask mask;
   Draw draw;
   Batch batch;
-  uint heads, queries, keys;
-  uint first_head, inner, all_inner;  // as in attention_weights.comp
+  uint heads, rows, width;  // these and the next ones as in attention_weights.comp
+  uint first_query, queries, keys;
+  uint first_head, inner, all_inner;
   Scale scale;
 };
 layout(push_constant, scalar) uniform Push {
@@ -25,10 +26,10 @@ layout(push_constant, scalar) uniform Push {
 };
 
 void main() {
-  const uint fours = (arguments.keys + 3) / 4, all = arguments.heads * arguments.queries * fours;
+  const uint fours = (arguments.width + 3) / 4, all = arguments.heads * arguments.rows * fours;
   for (uint i = gl_GlobalInvocationID.x; i < all; i += gl_NumWorkGroups.x * kThreads) {
     const uint at = i / fours, key = i % fours * 4;
-    const uint head = at / arguments.queries, query = at % arguments.queries;
+    const uint head = at / arguments.rows, query = arguments.first_query + at % arguments.rows;
     const uint number = arguments.first_head + head / arguments.inner * arguments.all_inner + head % arguments.inner;
     const int64_t row_number = int64_t(number) * arguments.queries + query;
     const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
@@ -36,8 +37,8 @@ void main() {
     const vec4 factors = DROPS ? drop_factors(arguments.draw, uint(row_number), arguments.keys, key) : vec4(1);
     [[unroll]] for (uint e = 0; e < 4; ++e) {
       const uint k = key + e;
-      if (k >= arguments.keys) continue;
-      const int64_t place = int64_t(at) * arguments.keys + k;
+      if (k >= arguments.width) continue;
+      const int64_t place = int64_t(at) * arguments.width + k;
       float weight = 0.0, change = 0.0;
       if (!CAUSAL || k <= query) {
         float slope;
