@@ -1,6 +1,7 @@
 #version 460
 // target[key] = source[i] for each key i of a list; among equal keys the last one counts. First each target
-// gets the largest i of its keys, then the keys that won write.
+// gets the largest i of its keys, then the keys that won write. Large i claim first: with few targets, most of the
+// others see a larger owner and need no atomic operation. An owner that was read too early costs one, no more.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -21,11 +22,12 @@ layout(push_constant, scalar) uniform Push {
 
 void main() {
   for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
-    const uint key = keys.at[i];
+    const uint place = MODE == kClaim ? count - 1 - i : i, key = keys.at[place];
     if (key >= size) continue;
-    if (MODE == kClaim)
-      atomicMax(owners.at[key], i + 1);
-    else if (owners.at[key] == i + 1)
+    if (MODE == kClaim) {
+      if (owners.at[key] <= place) atomicMax(owners.at[key], place + 1);
+    } else if (owners.at[key] == i + 1) {
       store_integer(target, int64_t(key), TYPE, load_integer(source, int64_t(i * step), TYPE));
+    }
   }
 }

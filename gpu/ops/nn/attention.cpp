@@ -54,8 +54,12 @@ int64_t most_features(const Call& call, size_t first) {
 bool products_are_faster(const Call& call) { return most_features(call, 0) > kTileFeatures; }
 bool grad_products_are_faster(const Call& call) {
   const int64_t features = most_features(call, 1), queries = call.in[1].size(-2), keys = call.in[2].size(-2);
+  if (features > kTileFeatures) return true;
+  // The tiles skip all keys after a query, blocks of queries only some of them.
+  constexpr int64_t kMostCausalKeys = 512;
   const bool in_fours = queries % 4 == 0 && keys % 4 == 0;  // rows of scores that are loaded four at a time
-  return features > kTileFeatures || (features > kTileFeatures / 2 && in_fours && keys >= kTileFeatures);
+  return features > kTileFeatures / 2 && in_fours && keys >= kTileFeatures &&
+         (!call.flag(kCausal) || keys <= kMostCausalKeys);
 }
 
 void run_attention(const Call& call, Recorder& recorder) {

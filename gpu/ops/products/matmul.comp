@@ -24,7 +24,8 @@ layout(constant_id = 9) const uint THREADS = 256;  // equal to constant 0
 // of 16.
 layout(constant_id = 10) const bool A_VECTOR = false;
 layout(constant_id = 11) const bool B_VECTOR = false;
-layout(constant_id = 13) const bool EVEN = false;  // tiles divide the matrices
+layout(constant_id = 13) const bool EVEN = false;     // tiles divide the matrices
+layout(constant_id = 14) const bool RAGGED_K = true;  // BK does not divide k
 
 #include "matmul_arguments.glsl"
 
@@ -138,7 +139,7 @@ void compute_tile(Share share, bool whole) {
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
   // The steps of the loop. A tile inside C checks only its last step, if that reaches beyond k, after the loop.
-  const uint loop_end = EVEN || !whole ? share.end : share.end - (share.end - share.first) % BK;
+  const uint loop_end = !RAGGED_K || !whole ? share.end : share.end - (share.end - share.first) % BK;
   uint half_at = 0;
   if (loop_end > share.first) {
     fetch_a(a, a_lines, a_place, a_end, whole);
@@ -157,7 +158,7 @@ void compute_tile(Share share, bool whole) {
     }
     multiply_step(half_at, tx, ty);
   }
-  if (loop_end < share.end) {
+  if (RAGGED_K && loop_end < share.end) {
     if (loop_end > share.first) a += a_step, b += b_step;
     fetch_a(a, a_lines, a_place, a_end, false);
     fetch_b(b, b_lines, b_place, b_end, false);

@@ -234,7 +234,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   }
   const double share = p.on_units() ? recorder.rates.f32 / recorder.rates.matrix_units : 1;
   launch.multiplies(double(c.numel()) * double(p.k) * share);
-  const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
+  const bool ragged_k = p.k % tile.bk != 0 || p.k == 0;  // without k, no load is inside
+  const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && !ragged_k;
   if (p.on_units()) {
     static const ShaderCode half_code = with_variant(find_shader("matmul_cooperative"), unit_variant);
     static const ShaderCode bfloat_code = with_variant(half_code, unit_variant, true);
@@ -258,6 +259,7 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
                                           .n = MatrixUnits::kSide,
                                           .k = MatrixUnits::kSide,
                                           .whole = even,
+                                          .ragged_k = ragged_k,
                                           .activation = uint32_t(activation)}
                             .values(),
                         tiles, bytes_of(arguments));
@@ -278,6 +280,7 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
                                .a_vector = lies_in_runs(4, left, arguments.a, 4),
                                .b_vector = lies_in_runs(4, right, arguments.b, 4),
                                .even = even,
+                               .ragged_k = ragged_k,
                                .activation = uint32_t(activation)}
                             .values(),
                         tiles, bytes_of(arguments));

@@ -11,6 +11,7 @@ layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;
 layout(constant_id = 7) const bool B_ROW_MAJOR = true;
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 16) const bool WHOLE = false;  // tiles divide C and steps divide k
+layout(constant_id = 17) const bool RAGGED_K = true;  // BK does not divide k
 
 #define UNEVEN_ROWS arguments.n % 8 != 0
 #include "matmul_arguments.glsl"
@@ -59,7 +60,7 @@ void compute_tile(Share share, bool whole) {
 
   // The steps of the loop. A tile inside C checks only its last step, if that reaches beyond k, after the loop.
   const uint steps = max((share.end - share.first + BK - 1) / BK, 1);
-  const uint loop_steps = WHOLE || !whole ? steps : (share.end - share.first) / BK;
+  const uint loop_steps = !RAGGED_K || !whole ? steps : (share.end - share.first) / BK;
   uint next = share.first;
   if (loop_steps > 0) fetch(a, b, row, column, next, share.end, whole);
   for (uint step = 1; step <= loop_steps; ++step) {
@@ -73,7 +74,7 @@ void compute_tile(Share share, bool whole) {
     MULTIPLY_STEP
     barrier();
   }
-  if (loop_steps < steps) {
+  if (RAGGED_K && loop_steps < steps) {
     fetch(a, b, row, column, share.first + loop_steps * BK, share.end, false);
     keep();
     barrier();
