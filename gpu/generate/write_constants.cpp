@@ -217,8 +217,8 @@ class Shaders {
       literals.insert(literals.end(), source->literals.begin(), source->literals.end());
       for (const Constant& constant : source->constants)
         if (const auto [at, fresh] = constants.try_emplace(constant.id, constant); !fresh)
-          throw std::runtime_error(file + ": constant_id " + std::to_string(constant.id) + " is that of " +
-                                   at->second.name + " and of " + constant.name);
+          throw std::runtime_error(file + ": constant_id " + std::to_string(constant.id) +
+                                   " is also the id of " + at->second.name + " and of " + constant.name);
     }
     out << "// " << file << "\nstruct " << struct_name(file) << " {\n";
     if (file.ends_with(".comp"))

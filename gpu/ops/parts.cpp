@@ -76,12 +76,12 @@ void run_pointwise(const Kernel& kernel, const Call& call, Recorder& recorder) {
 
 // A call of the reduction over dim 0.
 Call over_first_dim(const Call& call, const Reducing& how, const Tensor& x, const Tensor& out) {
-  Call joined = call;
-  joined.in[0] = x;
-  joined.out = {out};
-  joined.params[size_t(how.dims_at)] = Value(Dims{0});
-  joined.params[size_t(how.dims_at) + 1] = false;
-  return joined;
+  Call whole = call;
+  whole.in[0] = x;
+  whole.out = {out};
+  whole.params[size_t(how.dims_at)] = Value(Dims{0});
+  whole.params[size_t(how.dims_at) + 1] = false;
+  return whole;
 }
 
 void run_reduction(const Kernel& kernel, const Call& call, const Reducing& how, Recorder& recorder) {

@@ -34,7 +34,7 @@ local function state_of(object, where, within)
   if type(object) == "table" and rawget(object, "__index") and rawget(object, "__name") then
     fail(("run.state: %s is the class %s; an object of it is made by calling it"):format(where, object.__name))
   elseif type(object) == "userdata" and not is_tensor(object) and not has(object, "state_dict") then
-    fail(("run.state: %s is no value that a checkpoint can hold; those of lg.run.param and lg.run.live are in it already"):format(where))
+    fail(("run.state: %s is no value that a checkpoint can hold; values of lg.run.param and lg.run.live are in it already"):format(where))
   elseif has_state(object) then
     for _, method in ipairs {"state_dict", "load_state_dict"} do
       if not object[method] then fail(("run.state: %s has no %s"):format(where, method)) end
@@ -247,7 +247,7 @@ local function content(to_file)
   local gradients, differ = shards.by_rank(require("lunagrad.pending_gradients").gradients, objects)
   if differ and to_file == true and not warned_of_gradients then
     warned_of_gradients = true
-    run._warn("run.checkpoint: each rank has gradients of its own, which model:no_sync has added, and a checkpoint holds those of none; "
+    run._warn("run.checkpoint: each rank has gradients of its own, which model:no_sync has added, and a checkpoint holds no gradients; "
       .. "call lg.run.checkpoint() in a step in which the ranks average them")
   end
   local states = {}

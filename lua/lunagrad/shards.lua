@@ -136,7 +136,7 @@ local staged = setmetatable({}, {__mode = "k"})
 function shards.note_stage(x) staged[x] = true end
 function shards.check_stage(x)
   if not (by_rank and staged[x]) then return end
-  fail("run.state: the ranks of a pipeline have different states, and a checkpoint holds that of rank 0; let each rank save its own: "
+  fail("run.state: the ranks of a pipeline have different states, and a checkpoint holds the state of rank 0; let each rank save its own: "
     .. "lg.io.save(\"part-\" .. dist.rank() .. \".safetensors\", {net = pipe:state_dict(), adam = adam:state_dict()})")
 end
 

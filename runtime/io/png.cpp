@@ -129,7 +129,7 @@ class Decoder {
     const int passes = png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
     const size_t row = size_t(image.width) * size_t(image.channels);
-    if (png_get_rowbytes(png_, info_) != row) png_error(png_, "its channels are not those of its kind");
+    if (png_get_rowbytes(png_, info_) != row) png_error(png_, "its channels do not fit its kind");
     for (int pass = 0; pass < passes; ++pass)
       for (int64_t y = 0; y < image.height; ++y) png_read_row(png_, image.pixels + size_t(y) * row, nullptr);
     png_read_end(png_, nullptr);

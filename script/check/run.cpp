@@ -91,7 +91,7 @@ class RunCheck {
       char hash[24];
       std::snprintf(hash, sizeof hash, "%016zx-", std::hash<std::string_view>()(read_regular_file(path)));
       if (!fs::path(path).filename().string().starts_with(hash))
-        fail_as(ErrorKind::file, path, ": its content is not the one that its name says");
+        fail_as(ErrorKind::file, path, ": its content is not what its name says");
     });
     for (const std::string& path : files_in(""))
       if (fs::path(path).filename().string().starts_with("events.out.tfevents."))

@@ -7,7 +7,7 @@
 
 namespace lunagrad {
 
-static_assert(LUA_VERSION_NUM == 504, "the layout of chunks and the numbers of opcodes are those of Lua 5.4");
+static_assert(LUA_VERSION_NUM == 504, "chunks have the layout and the numbers of opcodes of Lua 5.4");
 
 // The fields of an instruction from the lowest bit (lopcodes.h): opcode 7 bits, A 8, k 1, B 8, C 8; Bx is the
 // upper 17 bits.

@@ -95,8 +95,7 @@ void write_index_fill(const Site& site) {
 
 void write_one_hot(const Site& site) {
   const int64_t classes = site.call.integer(0);
-  if (classes < 0)
-    site.refuse("give num_classes: the number that the example has would be that of every input");
+  if (classes < 0) site.refuse("give num_classes: every input would get the example's number");
   const std::string depth = site.graph().number(double(classes), DType::i64);
   const std::string values = site.graph().integers({0, 1});
   site.give(0, site.add("OneHot", {indices(site, 0), depth, values}));

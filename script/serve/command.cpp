@@ -37,7 +37,8 @@ int serve(const Request& request) {
   std::cout << server.address() << std::endl;
   std::cerr << "shows the runs in " << request.folder << ", read-only; Ctrl-C ends it\n";
   if (request.host != "127.0.0.1" && request.host != "localhost" && request.host != "::1")
-    std::cerr << "whoever reaches this machine and knows the address can read them; it is not encrypted\n";
+    std::cerr
+        << "everyone who reaches this machine and knows the address can read them; nothing is encrypted\n";
   while (signals.count() == 0) signals.wait(-1);
   // Ends at once, without waiting for a browser's open requests.
   std::cout.flush();

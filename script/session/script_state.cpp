@@ -123,10 +123,10 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
   if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;
   if (unwinding_) return Outcome::stopped;
   if (status == LUA_OK && binding_state(L).plans_to_show > 0)
-    std::cerr << "No plan: --plan shows that of a step of lg.run.steps, and the script has none. f:explain() "
-                 "is that "
-                 "of a function of lg.compile.\n"
-              << std::flush;
+    std::cerr
+        << "No plan: --plan shows the plan of a step of lg.run.steps, and the script has none. f:explain() "
+           "shows the plan of a function of lg.compile.\n"
+        << std::flush;
   if (status == LUA_OK) return Outcome::ok;
   if (usage_failed_) return Outcome::usage;
   if (status == LUA_ERRMEM) return Outcome::memory;

@@ -63,7 +63,7 @@ TapeDiff compare_open_runs(Named& a, Named& b, const TapeDiffOptions& options, c
   std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
   if (common.empty())
     fail_as(ErrorKind::file, a.run->folder(), " and ", b.run->folder(),
-            ": they keep no tape of the same step, but those of steps ", a.run->steps_text(), " and of ",
+            ": they keep no tape of the same step, but tapes of steps ", a.run->steps_text(), " and of ",
             b.run->steps_text(), "; RUN:STEP names one of each");
   for (const int64_t step : common) {
     a.step = b.step = step;

@@ -131,7 +131,7 @@ std::vector<TapeNode> nodes_by_id(const SortedJson& list, const std::string& pat
     const auto id = list[i].find("id");
     if (id == list[i].end() || !id->is_number_integer()) damaged(where(i), "it has no id");
     if (!by_id.emplace(id->get<int64_t>(), int(i)).second)
-      damaged(where(i), "its id ", id->get<int64_t>(), " is that of another node, too");
+      damaged(where(i), "its id ", id->get<int64_t>(), " is also the id of another node");
     node.id = id->get<int64_t>();
     if (const auto value = list[i].find("value"); value != list[i].end()) node.value = value_of(*value);
     if (const auto value = list[i].find("gradient"); value != list[i].end()) node.gradient = value_of(*value);

@@ -113,4 +113,4 @@ for _, joined in ipairs {true, false} do
   near(dist.all_gather(row.weight.grad:t():contiguous()), second.weight.grad:t(), 2e-6, "gradient of the rows' weight")
   near(row.bias.grad, second.bias.grad, 2e-6, "gradient of the rows' bias")
 end
-if rank == 0 then print(("layers of %d ranks: those of one process"):format(size)) end
+if rank == 0 then print(("layers of %d ranks: as in one process"):format(size)) end

@@ -1,4 +1,4 @@
-"""More calls of random programs, each rarer than those of calls.py, which they extend."""
+"""More calls of random programs, each rarer than the calls of calls.py, which they extend."""
 import torch
 import torch.nn.functional as F
 

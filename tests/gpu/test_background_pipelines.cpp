@@ -51,7 +51,7 @@ TEST_CASE("a pipeline list is parsed as it was written") {
   }
 }
 
-TEST_CASE("damaged lines of the pipeline list and those of other shaders are skipped") {
+TEST_CASE("damaged lines of the pipeline list and lines of other shaders are skipped") {
   const std::string good = gpu::to_text({{key("copy", {1, 2}), 0}});
   CHECK(gpu::pipeline_list(good).size() == 1);
   for (size_t length = 0; length + 6 < good.size(); ++length)  // before the constants

@@ -95,7 +95,7 @@ TEST_CASE("losses of 16-bit logits have the bits of f32 logits, rounded once, an
       }
 }
 
-TEST_CASE("losses of 16-bit logits are those of f64, but for the last rounding") {
+TEST_CASE("losses of 16-bit logits equal f64 losses, but for the last rounding") {
   uint64_t stream = 4700;
   for (const DType type : {DType::bf16, DType::f16}) {
     const double half_ulp = type == DType::bf16 ? 0x1p-8 : 0x1p-11;
@@ -162,7 +162,7 @@ TEST_CASE("infinite and NaN logits count as on the CPU") {
   CHECK(std::isnan(run_loss(call, to(none, gpu()), gpu(), {}).loss.item()));
 }
 
-TEST_CASE("second derivatives of losses of 16-bit logits are those of f32 logits") {
+TEST_CASE("second derivatives of losses of 16-bit logits equal those for f32 logits") {
   const Tensor labels = Tensor::from<int64_t>(std::vector<int64_t>{0, 4, 1}, {3});
   for (const char* const name : {"cross_entropy", "nll_loss"}) {
     const auto second = [&](DType type) {

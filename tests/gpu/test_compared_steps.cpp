@@ -122,7 +122,7 @@ TEST_CASE("an error of a thousandth in one kernel of the device is found at the 
       }
     }
   }
-  MESSAGE(forward << " errors in forward kernels, " << backward << " in those of gradients");
+  MESSAGE(forward << " errors in forward kernels, " << backward << " in gradient kernels");
   const int expected = long_run() ? 20 : 5;
   CHECK(forward >= expected);
   CHECK(backward >= expected);

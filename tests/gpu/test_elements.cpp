@@ -265,7 +265,7 @@ TEST_CASE("integers are computed as integers") {
   }
 }
 
-TEST_CASE("parts of numbers, their neighbours and polar numbers are those of the CPU") {
+TEST_CASE("parts of numbers, their neighbours and polar numbers equal the CPU's") {
   const NoGrad off;
   const Fallbacks fallbacks;
   std::vector<float> edges = {0.0f,  -0.0f, 1,      -1,  0.5f,     3e38f,    -3e38f,

@@ -13,7 +13,7 @@ Tensor positions(const Shape& shape, int64_t size, uint64_t stream) {
   return to(floor(random(shape, stream, 0, double(size) - 0.01)), DType::i64);
 }
 
-TEST_CASE("strided copies of all types and widths equal those of the CPU") {
+TEST_CASE("strided copies of all types and widths equal the CPU's") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const DType type : kRealTypes)

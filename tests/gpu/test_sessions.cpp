@@ -31,7 +31,7 @@ Outcome run_script(Recorder& recorder, const std::string& code, const std::strin
   return recorder.session.wait();
 }
 
-TEST_CASE("a fault of a call on the device is the script's error, whoever reads what came of it") {
+TEST_CASE("a fault of a call on the device is the script's error, wherever its result is read") {
   const std::pair<const char*, const char*> scripts[] = {
       {"read in a step", R"(for step in lg.run.steps(3) do
   print(w:index_select(1, ids):sum():item())
@@ -68,7 +68,7 @@ end)"}};
       }
 }
 
-TEST_CASE("a script that catches the fault of a call goes on, whoever reads what came of it") {
+TEST_CASE("a script that catches the fault of a call goes on, wherever its result is read") {
   Recorder recorder;
   CHECK(run_script(recorder, kHead + R"(for step in lg.run.steps(3) do
   local loss = w:index_select(1, ids):sum()

@@ -15,7 +15,7 @@ test("a compiled function gives the same bits", function()
   same(lg.compile(f)(x, y), f(x, y))
 end)
 
-test("gradients of a compiled module are those of the module", function()
+test("gradients of a compiled module equal the module's", function()
   lg.manual_seed(3)
   local net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 3))
   local x, target = lg.randn(32, 8), lg.randint(0, 3, {32})
@@ -59,7 +59,7 @@ test("a whole training step trains the same", function()
 end)
 
 -- Behaviour that tracing compilers freeze.
-test("numbers, branches, loops and side effects are those of each call", function()
+test("each call has its own numbers, branches, loops and side effects", function()
   local scale, calls, log = 1, 0, {}
   local f = lg.compile(function(x, deep)
     calls = calls + 1
@@ -115,7 +115,7 @@ test("train and eval alternate", function()
   end
 end)
 
-test("random numbers are those of the plain function", function()
+test("random numbers equal the plain function's", function()
   local function f(x) return F.dropout(x, 0.5) + lg.randn(6) end
   local x = lg.ones(6)
   lg.manual_seed(9)

@@ -277,7 +277,7 @@ trap("a value may be read in the middle", function()
   end
 end)
 
-trap("results that are no tensors are those of the call", function()
+trap("results that are no tensors come from the call", function()
   return function(x) return x:size(1), x:dtype(), x + 1 end, function(f)
     local n, kind, x = f(lg.ones(2))
     local m, other, y = f(lg.ones(5, {dtype = "f64"}))

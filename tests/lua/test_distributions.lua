@@ -450,7 +450,7 @@ describe("gradients of samples", function()
   end
   local function identity(x) return x end
   local function square(x) return x * x end
-  it("are those of expectations", function()
+  it("equal the gradients of expectations", function()
     check("Normal loc", 0.7, function(p) return d.Normal(p, 1.5) end, square, 1.4)
     check("Normal scale", 0.7, function(p) return d.Normal(0.0, p) end, square, 1.4)
     check("LogNormal", 0.2, function(p) return d.LogNormal(p, 0.5) end, identity, math.exp(0.2 + 0.125))

@@ -57,7 +57,7 @@ local cases = {
   {inputs = 3, hidden = 40, layers = 1, batch = 2, steps = 7, used = {false, true, true}},
 }
 
-describe("a recurrent layer equals that of the CPU in f64", function()
+describe("a recurrent layer equals the CPU's in f64", function()
   for _, kind in ipairs {"RNN", "LSTM", "GRU"} do
     for i, case in ipairs(cases) do
       for _, dtype in ipairs {"f32", "f16", "bf16"} do
@@ -74,7 +74,7 @@ end)
 
 describe("the gradient of a gradient through a recurrent layer", function()
   for _, kind in ipairs {"RNN", "LSTM", "GRU"} do
-    it("of " .. kind .. " equals that of the CPU in f64", function()
+    it("of " .. kind .. " equals the CPU's in f64", function()
       local function second(dtype, device)
         lg.manual_seed(4)
         local layer = nn[kind](3, 5, {dtype = "f64", device = "cpu"})

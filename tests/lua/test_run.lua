@@ -32,7 +32,7 @@ do
   around.inner.again = around
   refused("wrong.inner.again is wrong itself", around)
   refused("wrong is the class Linear; an object of it is made by calling it", lg.nn.Linear)
-  refused("wrong.lr is no value that a checkpoint can hold; those of lg.run.param and lg.run.live are in it already", {lr = momentum})
+  refused("wrong.lr is no value that a checkpoint can hold; values of lg.run.param and lg.run.live are in it already", {lr = momentum})
   refused("wrong has a Tensor as a key; strings, numbers and booleans can be stored", {[lg.zeros(1)] = 1})
   refused("wrong has no state_dict", setmetatable({}, {}))
   refused("wrong has no load_state_dict", setmetatable({}, {__index = {state_dict = function() return {} end}}))

@@ -388,7 +388,7 @@ do
   model(lg.ones(1, 3))
   expect.equal(calls, 1)
   check_members(model, optimizer)
-  expect.call_raises("holds the one that has 'model.1'", surgery.replace, "model.1", nn.Sequential(nn.ReLU(), model))
+  expect.call_raises("holds the module that has 'model.1'", surgery.replace, "model.1", nn.Sequential(nn.ReLU(), model))
   surgery.undo()
   check_members(model, optimizer)
 end

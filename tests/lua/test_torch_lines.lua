@@ -185,7 +185,7 @@ describe("set_grad_enabled", function()
 end)
 
 describe("parameters()", function()
-  it("lists a module's own before those of its modules, as PyTorch", function()
+  it("lists a module's own names before its modules' names, as PyTorch", function()
     local Net = nn.class("Net")
     function Net:init()
       self.fc = nn.Linear(2, 2)

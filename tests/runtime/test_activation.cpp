@@ -94,7 +94,7 @@ TEST_CASE("a convolution with a fused activation is bit-equal to the separate op
       }
 }
 
-TEST_CASE("second derivatives of linear with a fused activation equal those of the separate ops") {
+TEST_CASE("second derivatives of linear with a fused activation equal the separate ops'") {
   for (const Activation activation : kActivations) {
     const auto run = [&](bool within) {
       TensorList leaves = {operand({4, 6}, DType::f64, 1), operand({5, 6}, DType::f64, 2),

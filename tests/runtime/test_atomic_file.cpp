@@ -60,7 +60,7 @@ std::string as_nobody(const std::function<std::string()>& test) {
 
 }  // namespace
 
-TEST_CASE("a file that is replaced keeps its permissions, and a new one has those of the umask") {
+TEST_CASE("a file that is replaced keeps its permissions, and a new one follows the umask") {
   const Folder folder;
   const mode_t before = ::umask(027);
   write_file(folder.file("new"), "1");

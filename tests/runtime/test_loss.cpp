@@ -159,7 +159,7 @@ TEST_CASE("what a row holds that is ignored does not reach the loss") {
   CHECK(apply1(*find_op("nll_loss"), {log_p, ids({-100, 1}), {}}, {int64_t(-100), int64_t(1)}).item() == 2);
 }
 
-TEST_CASE("nll_loss of 16-bit operands is that of f32, rounded once") {
+TEST_CASE("nll_loss of 16-bit operands equals the f32 loss, rounded once") {
   const Op& op = *find_op("nll_loss");
   for (const DType type : {DType::f16, DType::bf16})
     for (const int64_t reduction : {0, 1, 2}) {
@@ -186,7 +186,7 @@ TEST_CASE("a label out of range is an error that names its position") {
   CHECK(cross_entropy(randn({2, 10}), ids({-1, 3}), {{}, -1, Reduction::mean, 0}).item() > 0);
 }
 
-TEST_CASE("the mean of a loss in one pass is that of its elements") {
+TEST_CASE("the mean of a loss in one pass equals the mean of its elements") {
   const int64_t n = 200003;
   const Tensor p = rand({n}) * 0.9 + 0.05, t = rand({n}) * 0.9 + 0.05, wide = randn({n}) * 3.0;
   using Loss = std::function<Tensor(const Tensor&, const Tensor&, Reduction)>;

@@ -121,7 +121,7 @@ TEST_CASE("the formulas of operations and bytes hold for every op's samples and 
     CHECK_MESSAGE(seen.count(name), name);
 }
 
-TEST_CASE("floating-point operations of products are those of a hand calculation") {
+TEST_CASE("floating-point operations of products equal a hand calculation") {
   const auto matmuls = flops_of([] { return matmul(random_leaf({2, 3, 4}), rand({4, 5}, DType::f64)); });
   CHECK(matmuls.at("matmul") ==
         2 * 30 * 4 + 2 * 24 * 5);  // 30 results of 4 products; 24 of 5 in the gradient
@@ -129,7 +129,7 @@ TEST_CASE("floating-point operations of products are those of a hand calculation
   CHECK(flops_of([] { return einsum("ij,jk->ik", {rand({2, 3}), rand({3, 4})}); }).at("matmul") == 2 * 8 * 3);
 }
 
-TEST_CASE("floating-point operations of convolutions and their gradients are those of a hand calculation") {
+TEST_CASE("floating-point operations of convolutions and their gradients equal a hand calculation") {
   // 2 x 6 x 5 x 6 results of 2 channels x 3 x 3 products.
   const auto conv = flops_of([] {
     return conv2d(random_leaf({2, 4, 5, 6}), random_leaf({6, 2, 3, 3}), {}, {1}, {1}, {1}, 2);
@@ -144,7 +144,7 @@ TEST_CASE("floating-point operations of convolutions and their gradients are tho
     CHECK_MESSAGE(transposed.at(op) == 2 * 72 * 12, op);
 }
 
-TEST_CASE("floating-point operations of recurrent layers are those of a hand calculation") {
+TEST_CASE("floating-point operations of recurrent layers equal a hand calculation") {
   // 3 steps of 2 sequences; 4 x 5 gates, each with 4 inputs and 5 states.
   const auto counted = flops_of([] {
     return lstm(random_leaf({3, 2, 4}), {}, {},
@@ -160,7 +160,7 @@ TEST_CASE("floating-point operations of recurrent layers are those of a hand cal
   CHECK(constant.at("_gru_layer_grad") == 2 * 6 * 15 * (4 + 2 * 5));  // no gradient of the input
 }
 
-TEST_CASE("floating-point operations of attention are those of a hand calculation") {
+TEST_CASE("floating-point operations of attention equal a hand calculation") {
   // 6 heads of 4 queries and 5 keys, 8 features of keys and 6 of values.
   const auto counted = flops_of([] {
     return scaled_dot_product_attention(random_leaf({2, 3, 4, 8}), random_leaf({2, 3, 5, 8}),
@@ -170,7 +170,7 @@ TEST_CASE("floating-point operations of attention are those of a hand calculatio
   CHECK(counted.at("_attention_grad") == 2 * 6 * 4 * 5 * (3 * 8 + 2 * 6));
 }
 
-TEST_CASE("floating-point operations of norms and softmax are those of a hand calculation") {
+TEST_CASE("floating-point operations of norms and softmax equal a hand calculation") {
   const auto layer = flops_of([] {
     return layer_norm(random_leaf({4, 6}), {6}, random_leaf({6}), random_leaf({6}));
   });
@@ -211,7 +211,7 @@ TEST_CASE("floating-point operations of elementwise ops, reductions and pooling 
   CHECK(flops_of([] { return embedding(randint(0, 7, {5}), rand({7, 3})); }).at("embedding") == 0);
 }
 
-TEST_CASE("bytes are those of operands and results, of what is selected, and of what is written in place") {
+TEST_CASE("bytes count operands and results, what is selected, and what is written in place") {
   double bytes = 0;
   struct ByteTrace : Trace {
     double& bytes;

@@ -245,8 +245,7 @@ TEST_CASE("first and second derivatives of prod are right where factors are zero
   CHECK(grad({prod(x)}, {x})[0].to_vector<double>() == std::vector<double>{0, 6, 0});
 }
 
-TEST_CASE(
-    "the gradient of a long product in f32 is that of its factors in f64, and of any number of threads") {
+TEST_CASE("the gradient of a long product in f32 equals the f64 gradient, with any number of threads") {
   const int threads = thread_count();
   const int64_t n = 70000;
   std::vector<double> near_one(static_cast<size_t>(n));

@@ -28,7 +28,7 @@ TEST_CASE("SHA-256 gives the values of its standard") {
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_CASE("pieces of any length give the same SHA-256, and a file that of its content") {
+TEST_CASE("pieces of any length give the same SHA-256, and a file has its content's") {
   const test::Folder folder;
   for (const size_t length : {1, 55, 56, 63, 64, 65, 119, 120, 128, 1 << 20, (1 << 20) + 1}) {
     std::string text(length, 'x');

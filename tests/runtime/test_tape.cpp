@@ -186,7 +186,7 @@ TEST_CASE("grad() returns gradients of any tensor and does not change .grad") {
         std::string::npos);
 }
 
-TEST_CASE("hooks see and replace gradients; retain_grad keeps those of results") {
+TEST_CASE("hooks see and replace gradients; retain_grad keeps gradients of results") {
   const Tensor a = vec({1, 2});
   const Tensor h = a * a;
   retain_grad(h);

@@ -31,7 +31,7 @@ constexpr std::array<AlarmRule, 7> kRules = {{
      "healthy training moves weights by about a thousandth; a fifth at a time forgets what was learned",
      "Lower the learning rate, by a factor of ten to begin with, or begin with a warm-up."},
     {AlarmKind::vanishing, "vanishing", 1e-5, 3,
-     "of the largest gradient of any parameter, by element, is that of a weight matrix",
+     "of the largest gradient of any parameter, by element, is the gradient of a weight matrix",
      "layers of one network differ by a factor of a hundred or so; a step a hundred thousand times smaller "
      "teaches nothing",
      "Use ReLU or GELU in place of saturating activations, normalisation, residual connections, or a better "
@@ -224,7 +224,7 @@ void Alarms::add(const StepStatistics& step) {
     const bool vanishes = !converged && p.shape.size() >= 2 && g.zeros < g.count &&
                           part < alarm_rule(AlarmKind::vanishing).threshold;
     if (Alarm* const alarm = judged(AlarmKind::vanishing, vanishes))
-      alarm->fact = text("its gradient is ", part, " of that of ", strongest->name, ", by element");
+      alarm->fact = text("its gradient is ", part, " of the gradient of ", strongest->name, ", by element");
   }
 
   for (const NodeStatistics& node : step.nodes) {

@@ -306,7 +306,7 @@ class ProfilerPanel final : public Panel {
          : chosen_ == kLines ? "line"
                              : "module",
          "", kName},
-        {"self", "Time without that of nested operations.", kSelf},
+        {"self", "Time without nested operations.", kSelf},
         {"share", "Share of the time of the steps shown.", kShare},
         {"GPU", "Time on the device.", kDevice},
         {"total", chosen_ == kModules ? "Time including inner modules." : "Time including nested operations.",

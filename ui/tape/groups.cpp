@@ -80,9 +80,8 @@ std::string plan_summary(const StepPlan& plan) {
 
 std::string plan_origin(const StepPlan& plan) {
   const std::string text = "Step " + std::to_string(plan.step) + " was deferred and planned. ";
-  return text + (plan.goes_on
-                     ? "So are steps that no panel looks into; others are computed call by call."
-                     : "Later steps are computed call by call: to put them off costs more than it saves.");
+  return text + (plan.goes_on ? "So are steps that no panel looks into; others are computed call by call."
+                              : "Later steps are computed call by call: deferral costs more than it saves.");
 }
 
 }  // namespace lunagrad

@@ -56,7 +56,7 @@ local function check_module(owner, module, place)
     fail(owner, "'%s' is this module already", place.value == module and place.path or place.path:match "^[^.]*")
   end
   if is_module(place.owner) and holds(module, place.owner) then
-    fail(owner, "the new module holds the one that has '%s', so it cannot be put into it", place.path)
+    fail(owner, "the new module holds the module that has '%s', so it cannot be put into it", place.path)
   end
 end
 

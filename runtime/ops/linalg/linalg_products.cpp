@@ -109,7 +109,7 @@ std::vector<OpExample> power_examples() {
           {.inputs = {{{2, 1, 1}, 0.5, 2}}, .params = {-2}, .types = OpExample::Types::floating}};
 }
 const Op kMatrixPower{.name = "linalg.matrix_power",
-                      .doc = "A to the integer power n; negative powers are those of the inverse.",
+                      .doc = "A to the integer power n; negative powers are powers of the inverse.",
                       .inputs = {{"A"}},
                       .params = {{"n", ParamKind::integer, {}}},
                       .compose = matrix_power_compose,

@@ -283,7 +283,7 @@ double batch_norm_grad_flops(const Call& call) {
 }
 const Op kBatchNormGrad{
     .name = "_batch_norm_grad",
-    .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
+    .doc = "The gradients of batch_norm's input, weight and bias from its result's gradient.",
     .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}, {"rstd", true}},
     .params = {{"eps", ParamKind::real, {}},
                {"training", ParamKind::boolean, {}},

@@ -191,7 +191,7 @@ double group_norm_grad_flops(const Call& call) {
 
 const Op kGroupNormGrad{
     .name = "_group_norm_grad",
-    .doc = "The gradients of group_norm from that of its result.",
+    .doc = "The gradients of group_norm from its result's gradient.",
     .inputs = {{"grad"}, {"input"}, {"weight", true}},
     .params = {{"num_groups", ParamKind::integer, {}},
                {"eps", ParamKind::real, {}},
@@ -204,7 +204,7 @@ const Op kGroupNormGrad{
     .family = OpFamily::normalization,
     .flops = {group_norm_grad_flops,
               "6 for each element (statistics, normalized value), 8 for the gradient of the input "
-              "(7 without a weight), 2 for that of the weight, 1 for that of the bias"}};
+              "(7 without a weight), 2 for the weight, 1 for the bias"}};
 
 void group_norm_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);

@@ -181,7 +181,7 @@ double rms_norm_grad_flops(const Call& call) {
 
 const Op kLayerNormGrad{
     .name = "_layer_norm_grad",
-    .doc = "The gradients of layer_norm from that of its result.",
+    .doc = "The gradients of layer_norm from its result's gradient.",
     .inputs = {{"grad"}, {"input"}, {"weight", true}},
     .params = {{"normalized_shape", ParamKind::integers, {}},
                {"eps", ParamKind::real, {}},
@@ -194,7 +194,7 @@ const Op kLayerNormGrad{
     .family = OpFamily::normalization,
     .flops = {layer_norm_grad_flops,
               "6 for each element (statistics, normalized value), 8 for the gradient of the input (7 without "
-              "a weight), 2 for that of the weight, 1 for that of the bias"}};
+              "a weight), 2 for the weight, 1 for the bias"}};
 
 void layer_norm_vjp(Backward& b) { norm_vjp(b, kLayerNormGrad); }
 
@@ -233,7 +233,7 @@ const Op kLayerNorm{
 const ParamSpec kRmsEps{.name = "eps", .kind = ParamKind::real, .optional = true};
 
 const Op kRmsNormGrad{.name = "_rms_norm_grad",
-                      .doc = "The gradients of rms_norm from that of its result.",
+                      .doc = "The gradients of rms_norm from its result's gradient.",
                       .inputs = {{"grad"}, {"input"}, {"weight", true}},
                       .params = {{"normalized_shape", ParamKind::integers, {}},
                                  kRmsEps,
@@ -245,7 +245,7 @@ const Op kRmsNormGrad{.name = "_rms_norm_grad",
                       .family = OpFamily::normalization,
                       .flops = {rms_norm_grad_flops,
                                 "3 for each element (statistics, normalized value), 6 for the gradient of "
-                                "the input (5 without a weight), 2 for that of the weight"}};
+                                "the input (5 without a weight), 2 for the weight"}};
 
 void rms_norm_vjp(Backward& b) { norm_vjp(b, kRmsNormGrad); }
 

@@ -306,7 +306,7 @@ double layer_grad_flops(const Call& call) {
 template <Cell cell>
 Op layer_grad_op(const char* name) {
   return {.name = name,
-          .doc = "The gradients of a recurrent layer from those of its results.",
+          .doc = "The gradients of a recurrent layer from its results' gradients.",
           .inputs = {{"grad_out", true},
                      {"grad_h", true},
                      {"grad_c", true},

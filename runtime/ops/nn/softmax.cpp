@@ -81,7 +81,7 @@ void softmax_grad_cpu(const Call& call) {
 }
 const Op kSoftmaxGrad{
     .name = "_softmax_grad",
-    .doc = "The gradient of softmax from that of its result and the result.",
+    .doc = "The gradient of softmax from its result and the result's gradient.",
     .inputs = {{"grad"}, {"output"}},
     .params = {kDim},
     .shape = softmax_grad_shape,
@@ -126,7 +126,7 @@ void log_softmax_grad_cpu(const Call& call) {
 #undef LUNAGRAD_KERNEL
 const Op kLogSoftmaxGrad{
     .name = "_log_softmax_grad",
-    .doc = "The gradient of log_softmax from that of its result and the result.",
+    .doc = "The gradient of log_softmax from its result and the result's gradient.",
     .inputs = {{"grad"}, {"output"}},
     .params = {kDim},
     .shape = softmax_grad_shape,

@@ -280,7 +280,7 @@ Operands unflatten_compose(const Call& call) {
     if (sizes[i] == -1 && open < 0)
       open = i;
     else if (sizes[i] < 0 || __builtin_mul_overflow(known, sizes[i], &known))
-      fail("unflatten: sizes ", sizes, " are not those of dim ", dim + 1, " of shape ", x.shape());
+      fail("unflatten: sizes ", sizes, " do not fit dim ", dim + 1, " of shape ", x.shape());
   }
   if (open >= 0 && known > 0) sizes[int(open)] = x.size(dim) / known;
   if (sizes.empty() || numel(sizes) != x.size(dim))

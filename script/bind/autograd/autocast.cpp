@@ -37,8 +37,8 @@ int autocast(lua_State* L) {
                      (lua_type(L, 1) == LUA_TSTRING && !dtype_from_name(lua_tostring(L, 1)));
   if (named)
     fail(
-        "autocast: the dtype comes first: lg.autocast(\"bf16\", function() … end); the device is that of the "
-        "tensors");
+        "autocast: the dtype comes first: lg.autocast(\"bf16\", function() … end); the device follows "
+        "from the tensors");
   if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) region = make_autocast(check_dtype(L, 1, "autocast"));
   if (lua_isnoneornil(L, 2)) {
     const auto open = std::make_shared<OpenRegion>();

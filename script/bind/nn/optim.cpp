@@ -165,7 +165,7 @@ int stepped(lua_State* L) {
                                   [](const Tensor& x) { return x.grad().defined(); });
   if (first != list.params.end() && use_gradient(*first))
     SessionThread::of(L).warn_once(L,
-                                   "the gradients hold those of an earlier step, too, which were not "
+                                   "the gradients also hold gradients of an earlier step, which were not "
                                    "cleared; write optimizer:zero_grad() "
                                    "before loss:backward()");
   FiniteSentry& sentry = SessionThread::of(L).viewers().sentry();

@@ -89,7 +89,8 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   add_flag(command, "--eager", options.eager,
            "compute each call at once: lg.compile and lg.set_deferred change nothing");
   add_flag(command, "--plan", options.plan,
-           "defer the calls of each step, and print on stderr how those of the second are computed together");
+           "defer the calls of each step, and print on stderr how the calls of the second step are computed "
+           "together");
   add_flag(command, "--strict-device", options.strict_device,
            "make it an error when the device lacks an operation");
 }

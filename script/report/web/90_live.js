@@ -13,7 +13,7 @@ class ServerError extends Error {
 
 async function ask(path, query) {
   const answer = await fetch(address(path, query), {cache: 'no-store'}).catch(() => { throw new ServerError('The server does not answer. It may have been stopped.', 0); });
-  if (answer.status === 403) throw new ServerError('This address is not valid any more. Open the one that lunagrad serve printed.', 403);
+  if (answer.status === 403) throw new ServerError('This address is not valid any more. Open the address that lunagrad serve printed.', 403);
   const json = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new ServerError(json.problem || `The server answered ${answer.status}.`, answer.status);
   return json;

@@ -5,7 +5,7 @@
     LUNAGRAD_ENDS_TABLE=/tmp/vulkan.json LUNAGRAD_TEST_ALL=1 build/lunagrad-gpu-tests -tc='*ends of f32*'
     tests/reference/ends/table.py /tmp/cpu.json /tmp/vulkan.json
 
-A row names the call, its output or gradient, the elements with their operands, the engine's values, the exact ones, and those of Debian's
+A row names the call, its output or gradient, the elements with their operands, the engine's values, the exact ones, and the values of Debian's
 PyTorch 1.13 ("none": it has no such function, or fails). The reason of a call is in reasons.json, or that PyTorch has the
 same value; a row without one is an error.
 """

@@ -221,7 +221,7 @@ TEST_CASE("a call that runs at once sees what was deferred before it, and is see
   for (size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
 }
 
-TEST_CASE("reading one value computes the queue; the rest of the script goes on putting off") {
+TEST_CASE("reading one value computes the queue; later calls are deferred again") {
   const Tensor x = numbers({10});
   CallQueue queue;
   const DeferCalls defer(&queue);

@@ -83,7 +83,7 @@ TEST_CASE("compare-devices ends with 7 when a node is wrong by itself, and names
                      "[16, 12] differs by ") != run.out.npos);
 }
 
-TEST_CASE("without lg.run.steps the step is that of the optimizer, or a backward pass") {
+TEST_CASE("without lg.run.steps a step is the optimizer's step, or a backward pass") {
   const Folder folder;
   folder.write("optimizer.lua", training("for i = 1, 5 do step() end"));
   folder.write("plain.lua", R"(

@@ -34,7 +34,7 @@ TEST_CASE("run --leaks tells owners in a table and ends with 9") {
   CHECK(clean.err.find("leaks: none (looked at the end of 10 of 10 steps)") != std::string::npos);
 }
 
-TEST_CASE("run --leaks --json has a line for each owner, before that of the end") {
+TEST_CASE("run --leaks --json has a line for each owner, before the last line") {
   const Folder folder;
   folder.write("leak.lua", script("kept[step] = loss"));
   const Finished run = folder.run({"run", "leak.lua", "--leaks", "--json"});

@@ -53,7 +53,7 @@ TEST_CASE("a tensor or a number as a condition, and == of a tensor and a number,
   }
 }
 
-TEST_CASE("== of two tensors is told once, at its line; that of one tensor with itself is meant") {
+TEST_CASE("== of two tensors is told once, at its line; a tensor == itself is meant") {
   const Folder folder;
   folder.write("identity.lua", kStart +
                                    "local y, same = x:clone(), x\n"
@@ -127,7 +127,7 @@ TEST_CASE("steps whose gradients were never cleared, and steps without gradients
       "local lg = require 'lunagrad'\nlocal net = lg.nn.Linear(2, 1)\n"
       "local opt = lg.optim.SGD(net:parameters(), {lr = 0.1})\n"
       "local function loss() return net(lg.ones(4, 2)):mean() end\nfor step = 1, 4 do\n";
-  const char* const summed = "the gradients hold those of an earlier step";
+  const char* const summed = "the gradients also hold gradients of an earlier step";
   const char* const vain = "no parameter has a gradient, so the step changed nothing";
   const struct {
     const char* body;

@@ -105,7 +105,7 @@ TEST_CASE("an error of a thousandth in one kernel is found at the node that ran 
       }
     }
   }
-  MESSAGE(forward << " errors in forward kernels, " << backward << " in those of gradients");
+  MESSAGE(forward << " errors in forward kernels, " << backward << " in gradient kernels");
   CHECK(forward >= 40);
   CHECK(backward >= 40);
 }
@@ -127,7 +127,7 @@ TEST_CASE("an error is inherited by what follows it, and by nothing before") {
   CHECK(found["leaf backward"]->tensors[0].inherited > 1e-4);
 }
 
-TEST_CASE("indices of equal elements may differ, those of other elements may not") {
+TEST_CASE("indices of equal elements may differ, indices of other elements may not") {
   const Tensor x = Tensor::from<float>(std::vector<float>{3, 1, 3, 2}, {1, 4}).requires_grad_();
   ComparedStep step([&] { return sum(max(x, 1).first); });
   TwinDevice twin;

@@ -59,7 +59,7 @@ void pause_and_step(Recorder& recorder, const std::string& code, int count) {
 
 }  // namespace
 
-TEST_CASE("values of kept steps are those of their step, weights included") {
+TEST_CASE("kept steps have the values of their step, weights included") {
   Recorder recorder;
   pause_and_step(recorder, kHistoryScript, 4);
   const History history = recorder.session.history();

@@ -361,7 +361,7 @@ end
   recorder.session.wait();
 }
 
-TEST_CASE("the tape is that of the outer loss; inner passes can be chosen and have values, too") {
+TEST_CASE("the tape belongs to the outer loss; inner passes can be chosen and have values, too") {
   for (const char* code : {kMaml, kPenalty}) {
     Recorder recorder;
     recorder.session.watch_tape(true);

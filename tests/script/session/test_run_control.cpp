@@ -392,19 +392,19 @@ TEST_CASE("an evaluation runs between two ops of a running loop") {
   Recorder recorder;
   recorder.run(R"(
     local lg = require "lunagrad.core"
-    x, torn, leave = lg.zeros(4), 0, false
+    x, mixed, leave = lg.zeros(4), 0, false
     print("go")
     while not leave do
       local before = x:sum():item()
       x:add_(1)
-      if x:sum():item() ~= before + 4 then torn = torn + 1 end
+      if x:sum():item() ~= before + 4 then mixed = mixed + 1 end
     end)");
   REQUIRE(recorder.printed("go"));
   for (int i = 0; i < 50; ++i) CHECK(recorder.eval("return x:sum():item() % 4"));
   CHECK(recorder.session.state() == SessionState::running);
   CHECK(recorder.eval("leave = true"));
   CHECK(recorder.session.wait() == Outcome::ok);
-  CHECK(recorder.eval("assert(torn == 0)"));
+  CHECK(recorder.eval("assert(mixed == 0)"));
 }
 
 TEST_CASE("a running loop goes on beside evaluations that never end") {

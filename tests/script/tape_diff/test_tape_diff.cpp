@@ -233,7 +233,7 @@ TEST_CASE("tape diff: a page, which is not written over") {
   CHECK(diff(folder, {"a", "b", "--html", "nowhere/page.html"}).code == 6);
 }
 
-TEST_CASE("tape diff: damaged and empty tapes, and those of other versions") {
+TEST_CASE("tape diff: damaged and empty tapes, and tapes of other versions") {
   const Folder folder;
   save_tape(folder, "a.json", "");
   const std::string whole = read_file(folder.path() + "/a.json");
@@ -263,7 +263,7 @@ TEST_CASE("tape diff: damaged and empty tapes, and those of other versions") {
   refused("[1]", "a node is not an object");
   refused("[{\"id\":1}]", "a node has no op");
   refused("[{\"op\":\"x\"}]", "it has no id");
-  refused("[{\"op\":\"x\",\"id\":1},{\"op\":\"y\",\"id\":1}]", "that of another node");
+  refused("[{\"op\":\"x\",\"id\":1},{\"op\":\"y\",\"id\":1}]", "the id of another node");
   refused("[{\"op\":\"x\",\"id\":1,\"inputs\":[{\"node\":9}]}]", "it reads node 9");
   refused("[{\"op\":\"x\",\"id\":1,\"inputs\":[{\"node\":1}]}]", "depends on itself");
   refused("[{\"op\":\"x\",\"id\":1,\"inputs\":5}]", "is not a list");
@@ -300,9 +300,9 @@ TEST_CASE("tape diff: damaged and empty tapes, and those of other versions") {
   CHECK(voided.code == 6);
   CHECK(has(voided.err, "old"));
   folder.write("old/tape.jsonl", line(1, "1.4") + "{\"step\":9,\"no\n");
-  const Finished torn = diff(folder, {"old:1", "old:1"});
-  CHECK(torn.code == 0);
-  CHECK(has(torn.out, "skipped 1 damaged record of old/tape.jsonl"));
+  const Finished finished = diff(folder, {"old:1", "old:1"});
+  CHECK(finished.code == 0);
+  CHECK(has(finished.out, "skipped 1 damaged record of old/tape.jsonl"));
   folder.write("old/tape.jsonl", "{\"step\":1,\"like\":7}\n");
   CHECK(has(diff(folder, {"old", "old"}).err, "no complete tape, and 1 damaged"));
   folder.write("old/tape.jsonl", "{\"step\":1,\"left_out\":5000}\n");

@@ -17,7 +17,7 @@ endif()
 frame(frame_again)
 file(WRITE ${state}/running/1
      "{\"script\": \"${SOURCE}/examples/03_xor.lua\", \"folder\": \"\", \"arguments\": [], \"set\": {}, \"device\": \"\"}")  # as a window leaves it that crashed
-file(WRITE ${state}/workbench.json "{\"layout\": torn")
+file(WRITE ${state}/workbench.json "{\"layout\": half")
 frame(frame_crashed)
 
 set(bare ${CMAKE_COMMAND} -E env --unset=DISPLAY --unset=WAYLAND_DISPLAY)

@@ -47,7 +47,7 @@ void check_whole(const Journal& journal, int64_t last) {
 
 }  // namespace
 
-TEST_CASE("values of a replay stand before those of the run, as if all had come with it") {
+TEST_CASE("values of a replay stand before the run's values, as if all had come with it") {
   Journal journal;
   journal.probes().set_since(1, "norm", 5);
   push(journal, 5, 8);

@@ -57,7 +57,7 @@ RunSummary summary(const char* name, double last, double least, const char* outc
 TEST_CASE("runs are sorted by any column, those without a value last, and filtered by words") {
   std::vector<RunSummary> runs{summary("b", 3, 1), summary("a", 2, 2, "error"), summary("c", 1, 0.5)};
   runs.push_back({});
-  runs[3].name = "torn";
+  runs[3].name = "half";
   runs[3].problem = "not a JSON object";
   runs[2].starred = true;
   const std::vector<std::string> none(4);
@@ -66,13 +66,13 @@ TEST_CASE("runs are sorted by any column, those without a value last, and filter
     for (const size_t i : arrange(runs, none, {column, descending, "loss", filter})) names += runs[i].name;
     return names;
   };
-  CHECK(order(RunColumn::last, false) == "cabtorn");
-  CHECK(order(RunColumn::last, true) == "bactorn");
-  CHECK(order(RunColumn::best, false) == "cbatorn");
-  CHECK(order(RunColumn::name, false) == "abctorn");
-  CHECK(order(RunColumn::star, true) == "cbatorn");
+  CHECK(order(RunColumn::last, false) == "cabhalf");
+  CHECK(order(RunColumn::last, true) == "bachalf");
+  CHECK(order(RunColumn::best, false) == "cbahalf");
+  CHECK(order(RunColumn::name, false) == "abchalf");
+  CHECK(order(RunColumn::star, true) == "cbahalf");
   CHECK(order(RunColumn::name, false, "ERR") == "a");
-  CHECK(order(RunColumn::name, false, "json") == "torn");
+  CHECK(order(RunColumn::name, false, "json") == "half");
   CHECK(order(RunColumn::name, false, "starred") == "c");
   CHECK(order(RunColumn::name, false, "error json") == "");
   CHECK(higher_is_better("val_accuracy"));
@@ -108,7 +108,7 @@ TEST_CASE("the library lists good, truncated and foreign folders, with the reaso
   const std::string runs = folder.file("runs");
   write_run(runs + "/good", config("0.1", "1"), row(1, 3) + row(2, 1) + row(3, 2));
   write_run(runs + "/seed", config("0.1", "2"), row(1, 4));
-  write_run(runs + "/torn", config("0.2", "1"), row(1, 5) + "{\"step\":2,\"time\":0.2,\"met");
+  write_run(runs + "/half", config("0.2", "1"), row(1, 5) + "{\"step\":2,\"time\":0.2,\"met");
   write_run(runs + "/broken", config("0.2", "1"), "{\"step\":1,\nhello\n");
   write_run(runs + "/bare", "not json", row(1, 5));
   fs::create_directories(runs + "/foreign");
@@ -125,9 +125,9 @@ TEST_CASE("the library lists good, truncated and foreign folders, with the reaso
   CHECK(last_of(good, "loss") == 2);
   CHECK(best_of(good, "loss") == 1);
   CHECK(good.group == by_name["seed"].group);
-  CHECK(good.group != by_name["torn"].group);
-  CHECK(by_name["torn"].problem == "");
-  CHECK(by_name["torn"].steps == 1);
+  CHECK(good.group != by_name["half"].group);
+  CHECK(by_name["half"].problem == "");
+  CHECK(by_name["half"].steps == 1);
   CHECK(by_name["broken"].problem == "");
   CHECK(by_name["broken"].damage == "skipped 2 damaged records of " + runs + "/broken/metrics.jsonl");
   CHECK(by_name["bare"].problem == "");

@@ -66,8 +66,7 @@ TEST_CASE("opening a run does not wait for its folder, and Run starts its script
   CHECK(opened.bench->journal().outcome() == Outcome::ok);
 }
 
-TEST_CASE(
-    "a script that is opened meanwhile is the one that runs, and a folder that cannot be read is said") {
+TEST_CASE("a script that is opened meanwhile runs, and a folder that cannot be read is said") {
   Opened opened;
   RunActions& control = opened.bench->control();
   const std::string other = opened.folder.with("other.lua", "print 'other'");

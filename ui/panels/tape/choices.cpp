@@ -60,8 +60,9 @@ void draw_pass_choice(Workbench& bench, const TapeSnapshot& tape) {
   const bool open = ImGui::BeginCombo("##pass", brief.c_str());
   bench.description().add_last("tape.pass", label);
   if (!open) {
-    explain((label + "\nWhich backward pass of the step is shown: at first that of the outer loss. A pass is "
-                     "inner if a later one goes through the gradients that it made.")
+    explain((label +
+             "\nWhich backward pass of the step is shown: at first the pass of the outer loss. A pass is "
+             "inner if a later one goes through the gradients that it made.")
                 .c_str());
     return;
   }

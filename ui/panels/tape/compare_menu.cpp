@@ -139,7 +139,7 @@ void CompareMenu::draw_tapes(Workbench& bench) {
     bench.description().add_last("tape.compare.tape", name);
     return chosen;
   };
-  bold_text("This tape, with that of");
+  bold_text("This tape, beside the tape of");
   explain("Lists what was added, removed and changed, and which values moved, causes first.");
   const int64_t shown = bench.shown().step();
   const auto& kept = bench.shown().history().steps;
