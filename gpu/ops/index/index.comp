@@ -15,10 +15,10 @@ layout(constant_id = 3) const uint PER_THREAD = 1;
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, index;
   uint64_t fault;
+  int64_t size;  // slices to select from
   uint count;   // units of the result
   uint picked;  // indices
   uint inner;   // units of a slice
-  uint size;    // slices to select from
   uint kind;    // kind of fault
   Divisor by_inner, by_picked;
 };
@@ -40,8 +40,8 @@ void choose(uint k, uint i) {
 void load(uint k, uint i) {
   const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_picked);
   from[k] = -1;
-  if (chosen[k] < 0 || chosen[k] >= int64_t(a.size)) return;
-  from[k] = (int64_t(o) * int64_t(a.size) + chosen[k]) * int64_t(a.inner) + int64_t(i - slice * a.inner);
+  if (chosen[k] < 0 || chosen[k] >= a.size) return;
+  from[k] = (int64_t(o) * a.size + chosen[k]) * int64_t(a.inner) + int64_t(i - slice * a.inner);
   if (SIXTEEN_BYTES)
     bytes[k] = U32x4Elements(a.operand + from[k] * 16).at;
   else
@@ -49,7 +49,7 @@ void load(uint k, uint i) {
 }
 void store(uint k, uint i) {
   if (from[k] == -1)
-    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)), chosen[k], a.size);
+    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)), chosen[k], uint(a.size));
   else if (SIXTEEN_BYTES)
     U32x4Elements(a.result + int64_t(i) * 16).at = bytes[k];
   else
