@@ -103,7 +103,7 @@ room(gpu/vulkan "The Vulkan layer: context, memory, stream, pipelines, timeline.
 room(gpu/rates "Measured rates of devices and plans of products, kept in files."
      gpu/vulkan runtime/core)
 room(gpu/ops "What kernels share: launches, operands, copies, parts of large calls, user kernels; glsl/ has the shared GLSL."
-     gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise runtime/ops/elementwise runtime/ops/reductions)
+     gpu/rates gpu/vulkan runtime runtime/core runtime/ops/elementwise)
 room(gpu/generate "Programs of the build that write shaders and constants."
      runtime/elementwise runtime/optimizer)
 room(gpu/ops/elementwise "Kernels and shaders of elementwise ops."

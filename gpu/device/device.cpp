@@ -215,8 +215,7 @@ void VulkanDevice::run(const Call& call) {
   const std::lock_guard guard(lock_);
   Recorder& recorder = machine().recorder;
   const Faults::Caller caller(recorder.stream.faults(), call.op->name, called_op(), context().line);
-  if (runs_in_parts(*kernel, call)) return run_in_parts(*kernel, call, recorder);
-  kernel->run(call, recorder);
+  runs_in_parts(*kernel, call) ? run_in_parts(*kernel, call, recorder) : kernel->run(call, recorder);
 }
 
 bool VulkanDevice::fuses(const Call& call) const { return can_fuse(call); }

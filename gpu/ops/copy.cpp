@@ -6,6 +6,7 @@
 
 #include "gpu/ops/divisor.h"
 #include "gpu/ops/iteration.h"
+#include "gpu/ops/parts.h"
 #include "gpu/ops/words.h"
 #include "runtime/ops.h"
 
@@ -159,6 +160,13 @@ bool can_copy(const Tensor& from, DType to) {
 
 void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   if (out.numel() == 0) return;
+  if (!indexable(out)) {
+    const int dim = outermost_dim(out.shape());
+    return in_halves(out.size(dim), [&](int64_t first, int64_t size) {
+      copy(slice_of(out, dim, first, size),
+           from.is_number() ? from : slice_of(from, dim - (out.ndim() - from.ndim()), first, size), recorder);
+    });
+  }
   if (is_complex(from.dtype()) && !is_complex(out.dtype())) {
     const NoGrad off;  // to bool, the only type to which complex numbers can be cast
     return copy(out, ne(from, Tensor::number(0.0)), recorder);

@@ -7,7 +7,8 @@ namespace lunagrad::gpu {
 // Whether copy() can convert between the types; f64 goes to f64 only.
 bool can_copy(const Tensor& from, DType to);
 
-// out = from, which is broadcast and may be a number. Does nothing if out has no elements.
+// out = from, which is broadcast and may be a number. Does nothing if out has no elements. Both may have any
+// number of elements: large tensors are copied in halves.
 void copy(const Tensor& out, const Tensor& from, Recorder&);
 
 // The result of an op that changes a few elements of x. It is contiguous and begins as a copy of x. It has

@@ -25,6 +25,12 @@ thread_local int64_t limit_of_elements = int64_t(1) << 31;
 }  // namespace
 
 int64_t most_elements() { return limit_of_elements; }
+bool has_indexable_rows(const Call& call, int input) {
+  const Tensor& x = call.input(input);
+  if (x.ndim() == 0) return true;
+  const int64_t length = x.size(normalize_dim(call.op->name, call.integer(0), x.shape()));
+  return length < most_elements() && x.numel() / std::max<int64_t>(1, length) < most_elements();
+}
 LimitElements::LimitElements(int64_t most) : previous_(std::exchange(limit_of_elements, most)) {}
 LimitElements::~LimitElements() { limit_of_elements = previous_; }
 
@@ -137,6 +143,19 @@ Tensor contiguous_input(const Call& call, int input) {
 
 Tensor window(const Tensor& x, const Shape& shape, const Strides& strides, int64_t skipped) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset() + skipped, x.dtype());
+}
+
+Tensor slice_of(const Tensor& x, int dim, int64_t first, int64_t size) {
+  if (dim < 0 || x.shape()[dim] == 1) return x;
+  Shape shape = x.shape();
+  shape[dim] = size;
+  return window(x, shape, x.strides(), first * x.strides()[dim]);
+}
+
+int outermost_dim(const Shape& shape, uint32_t mask) {
+  for (int d = 0; d < shape.size(); ++d)
+    if (mask >> d & 1 && shape[d] > 1) return d;
+  return -1;
 }
 
 uint32_t group_count(uint64_t wanted, const Recorder& recorder) {

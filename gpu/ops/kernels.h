@@ -118,6 +118,12 @@ struct Kernel {
   bool complex = false;  // takes c64 operands
   // Whether the call needs double precision, which not every device has. Null: never.
   bool (*float64)(const Call&) = nullptr;
+  // For calls with too many elements (parts.h): changes the operands of a call to those that positions first
+  // ... first + size - 1 of the results' dim need. The results are changed already. Returns false if the call
+  // cannot be divided along the dim. Null: calls are not divided.
+  bool (*slice)(Call&, int dim, int64_t first, int64_t size) = nullptr;
+  // Runs a call with too many elements in another way. Null: in slices, if these are possible.
+  void (*run_large)(const Call&, Recorder&) = nullptr;
 };
 // Kernel::float64 of a kernel whose every call needs it.
 inline bool needs_float64(const Call&) { return true; }
@@ -181,6 +187,9 @@ std::vector<KernelEntry> user_kernels();
 // in parts (parts.h) or on the CPU.
 int64_t most_elements();
 inline bool indexable(const Tensor& x) { return x.numel() < most_elements(); }
+// The same for kernels that count the rows of an operand along a dim, the first parameter, and a row's
+// elements.
+bool has_indexable_rows(const Call&, int input);
 // Another limit for the calling thread during the life of the object: for tests of large calls, and to ask
 // whether anything but the size keeps a kernel from a call.
 class LimitElements {
@@ -198,6 +207,11 @@ bool all_f32(const Call&);
 Tensor contiguous_input(const Call&, int input);
 // A view of x's memory that begins `skipped` elements after x's first one.
 Tensor window(const Tensor& x, const Shape&, const Strides&, int64_t skipped = 0);
+// Positions first ... first + size - 1 of a dim; x itself if it is broadcast along the dim, that is, dim < 0
+// or of size 1.
+Tensor slice_of(const Tensor& x, int dim, int64_t first, int64_t size);
+// The outermost dim with more than one element, of the dims in the mask; -1: there is none.
+int outermost_dim(const Shape&, uint32_t mask = ~0u);
 
 inline constexpr uint32_t kGroupSize = 256;  // invocations of a workgroup, unless its shader says otherwise
 

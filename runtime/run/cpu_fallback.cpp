@@ -1,11 +1,10 @@
 #include "runtime/run/cpu_fallback.h"
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "runtime/core/available_memory.h"
 #include "runtime/core/device_limits.h"
 #include "runtime/core/primitives.h"
 
@@ -24,18 +23,6 @@ std::string types_of(const Call& call) {
   const DType result = call.out[0].dtype();
   if (types.empty()) return lunagrad::text(result);
   return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);
-}
-
-// Bytes that the machine can still give to this process without swapping.
-size_t available_memory() {
-  std::ifstream lines("/proc/meminfo");
-  for (std::string name, unit; lines >> name;) {
-    size_t kibibytes = 0;
-    if (!(lines >> kibibytes)) break;
-    std::getline(lines, unit);
-    if (name == "MemAvailable:") return kibibytes << 10;
-  }
-  return std::numeric_limits<size_t>::max();
 }
 
 // The shapes of tensors, and in `bytes` the memory of all of them.

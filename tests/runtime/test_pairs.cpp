@@ -158,6 +158,20 @@ TEST_CASE("equal rows have no slope, and p = 0 has none anywhere") {
   CHECK(amax(abs(x.grad())).item() == 0);
 }
 
+TEST_CASE("rows far from the origin have the gradients of their differences") {
+  const NoGrad off;
+  context().generator.seed(8);
+  const Tensor near = randn({40, 16}), also = randn({30, 16});
+  const Tensor x = round(near * 64.0) / 64.0, y = round(also * 64.0) / 64.0;  // exact also at 4096
+  const auto gradients = [&](double origin) {
+    const GradMode on(true);
+    const Tensor a = (x + origin).detach().requires_grad_(), b = (y + origin).detach().requires_grad_();
+    return grad({sum(cdist(a, b, 2))}, {a, b}, {});
+  };
+  const TensorList wanted = gradients(0), got = gradients(4096);
+  for (size_t i = 0; i < 2; ++i) CHECK(largest_error(got[i], wanted[i]) < 1e-5);
+}
+
 TEST_CASE("each of several largest differences has the whole slope, as in PyTorch") {
   const Tensor x = Tensor::from<float>(std::vector<float>{1, -2, 2}, {1, 3}).requires_grad_();
   backward(cdist(x, zeros({1, 3}), kInf), full({1, 1}, 3.0));

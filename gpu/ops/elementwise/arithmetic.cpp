@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "gpu/ops/kernels.h"
+#include "gpu/ops/parts.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -111,10 +112,10 @@ void run_polar(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> arithmetic_kernels() {
-  return {{find_op("isclose"), {supports_isclose, run_isclose, false, needs_float64}},
-          {find_op("frexp"), {supports_parts, run_frexp}},
-          {find_op("_nextafter"), {supports_parts, run_nextafter}},
-          {find_op("polar"), {supports_polar, run_polar}}};
+  return {{find_op("isclose"), {supports_isclose, run_isclose, false, needs_float64, slice_pointwise}},
+          {find_op("frexp"), {supports_parts, run_frexp, false, nullptr, slice_pointwise}},
+          {find_op("_nextafter"), {supports_parts, run_nextafter, false, nullptr, slice_pointwise}},
+          {find_op("polar"), {supports_polar, run_polar, false, nullptr, slice_pointwise}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -11,6 +11,7 @@
 #include "gpu/generate/integer_division.h"
 #include "gpu/ops/iteration.h"
 #include "gpu/ops/kernels.h"
+#include "gpu/ops/parts.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -176,7 +177,8 @@ void run_elementwise(const Call& call, Recorder& recorder) {
 std::vector<KernelEntry> elementwise_kernels() {
   std::vector<KernelEntry> entries;
   for (const Op* op : all_ops())
-    if (elementwise_use(*op)) entries.push_back({op, {supports_elementwise, run_elementwise, op->complex}});
+    if (elementwise_use(*op))
+      entries.push_back({op, {supports_elementwise, run_elementwise, op->complex, nullptr, slice_pointwise}});
   return entries;
 }
 

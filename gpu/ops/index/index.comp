@@ -17,10 +17,10 @@ layout(constant_id = 4) const bool OWN = false;  // each outer position has its 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, index;
   uint64_t fault;
+  int64_t size;  // slices to select from
   uint count;   // units of the result
   uint picked;  // indices; of an outer position, if OWN
   uint inner;   // units of a slice
-  uint size;    // slices to select from
   uint kind;    // kind of fault
   uint repeats; // how often the script gave each index
   Divisor by_inner, by_picked;
@@ -43,8 +43,8 @@ void choose(uint k, uint i) {
 void load(uint k, uint i) {
   const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_picked);
   from[k] = -1;
-  if (chosen[k] < 0 || chosen[k] >= int64_t(a.size)) return;
-  from[k] = (int64_t(o) * int64_t(a.size) + chosen[k]) * int64_t(a.inner) + int64_t(i - slice * a.inner);
+  if (chosen[k] < 0 || chosen[k] >= a.size) return;
+  from[k] = (int64_t(o) * a.size + chosen[k]) * int64_t(a.inner) + int64_t(i - slice * a.inner);
   if (SIXTEEN_BYTES)
     bytes[k] = U32x4Elements(a.operand + from[k] * 16).at;
   else
@@ -52,7 +52,7 @@ void load(uint k, uint i) {
 }
 void store(uint k, uint i) {
   if (from[k] == -1)
-    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)) * a.repeats, chosen[k], a.size);
+    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)) * a.repeats, chosen[k], uint(a.size));
   else if (SIXTEEN_BYTES)
     U32x4Elements(a.result + int64_t(i) * 16).at = bytes[k];
   else

@@ -17,8 +17,8 @@ namespace {
 struct IndexArguments {
   uint64_t result, operand, index;
   uint64_t fault;
-  uint32_t count, picked, inner, size;
-  uint32_t kind, repeats;
+  int64_t size;
+  uint32_t count, picked, inner, kind, repeats;
   Divisor by_inner, by_picked;
 };
 
@@ -45,7 +45,7 @@ void pick(const Call& call, const Tensor& from, const Tensor& indices, const Pic
   a.count = uint32_t(uint64_t(call.output().numel()) / words.elements);
   a.picked = uint32_t(uint64_t(index.numel()) / (picked.own ? picked.outer : 1));
   a.inner = uint32_t(picked.inner / words.elements);
-  a.size = uint32_t(picked.size);
+  a.size = int64_t(picked.size);
   a.kind = uint32_t(kind);
   a.repeats = uint32_t(picked.repeats);
   a.by_inner = Divisor(a.inner);
@@ -68,6 +68,12 @@ void run_index_select(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
   pick_slices(call, x, call.input(1), normalize_dim("index_select", call.integer(0), x.shape()),
               FaultKind::index_select, recorder);
+}
+bool slice_index_select(Call& call, int dim, int64_t first, int64_t size) {
+  const int selected = normalize_dim("index_select", call.integer(0), call.input(0).shape());
+  Tensor& x = dim == selected ? call.in[1] : call.in[0];
+  x = slice_of(x, dim == selected ? 0 : dim, first, size);
+  return true;
 }
 void run_embedding(const Call& call, Recorder& recorder) {
   pick_slices(call, call.input(1), call.input(0), 0, FaultKind::embedding, recorder);
@@ -96,6 +102,13 @@ std::optional<Gathered> gathered_rows(const Tensor& x, const Tensor& index, int 
                    .repeats = rows.repeats}};
 }
 
+bool slice_embedding(Call& call, int dim, int64_t first, int64_t size) {
+  Tensor& indices = call.in[0];
+  if (dim >= indices.ndim()) return false;
+  indices = slice_of(indices, dim, first, size);
+  return true;
+}
+
 void run_gather(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &index = call.input(1), &out = call.output();
@@ -116,8 +129,16 @@ void run_gather(const Call& call, Recorder& recorder) {
             recorder);
 }
 
+bool slice_gather(Call& call, int dim, int64_t first, int64_t size) {
+  Tensor &x = call.in[0], &index = call.in[1];
+  index = slice_of(index, dim, first, size);
+  // x may be longer than the index along other dims.
+  if (x.ndim() > 0 && dim != dim_of(call)) x = slice_of(x, dim, first, size);
+  return true;
+}
+
 bool supports_one_hot(const Call& call) {
-  return supports_index(call) && call.output().dtype() == DType::i64;
+  return indexable(call.input(0)) && call.output().dtype() == DType::i64;
 }
 void run_one_hot(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -132,7 +153,7 @@ void run_one_hot(const Call& call, Recorder& recorder) {
 }
 
 bool can_add(const Call& call) {
-  if (is_complex(call.output().dtype()) && call.output().numel() >= int64_t(1) << 30) return false;
+  if (is_complex(call.output().dtype()) && call.output().numel() >= most_elements() / 2) return false;
   return supports_index(call) && indexable(call.input(1)) &&
          (call.output().dtype() == DType::f32 || call.output().dtype() == DType::c64 ||
           is_integral(call.output().dtype()));
@@ -210,10 +231,10 @@ void run_index_add(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> index_kernels() {
-  return {{find_op("index_select"), {supports_index, run_index_select, true}},
-          {find_op("_select_once"), {supports_index, run_index_select, true}},
-          {find_op("embedding"), {supports_index, run_embedding, true}},
-          {find_op("gather"), {supports_index, run_gather, true}},
+  return {{find_op("index_select"), {supports_index, run_index_select, true, nullptr, slice_index_select}},
+          {find_op("_select_once"), {supports_index, run_index_select, true, nullptr, slice_index_select}},
+          {find_op("embedding"), {supports_index, run_embedding, true, nullptr, slice_embedding}},
+          {find_op("gather"), {supports_index, run_gather, true, nullptr, slice_gather}},
           {find_op("one_hot"), {supports_one_hot, run_one_hot}},
           {find_op("scatter_add"), {can_add, run_scatter_add, true}},
           {find_op("index_add"), {can_add, run_index_add, true}}};

@@ -101,9 +101,8 @@ uint32_t tiles_of(uint64_t length) {
 }  // namespace
 
 bool can_sort_rows(const Tensor& x, int64_t length) {
-  constexpr uint64_t kMost = uint64_t(1) << 31;
   const uint64_t rows = uint64_t(x.numel() / length);
-  return x.numel() < int64_t(kMost) && rows * kDigits * tiles_of(uint64_t(length)) < kMost;
+  return indexable(x) && rows * kDigits * tiles_of(uint64_t(length)) < uint64_t(most_elements());
 }
 
 void sort_rows(const SortedRows& sorted, Recorder& recorder) {

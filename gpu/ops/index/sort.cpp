@@ -92,8 +92,7 @@ int64_t length_of(const Call& call) {
 template <int dim_at>
 bool supports_sort(const Call& call) {
   const Tensor& x = call.input(0);
-  constexpr int64_t kMost = int64_t(1) << 31;
-  if (x.dtype() == DType::f64 || x.numel() >= kMost) return false;
+  if (x.dtype() == DType::f64 || !indexable(x)) return false;
   const int64_t length = length_of<dim_at>(call);
   return length <= kSortBlock || can_sort_rows(x, length);
 }

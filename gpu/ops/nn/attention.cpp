@@ -17,9 +17,6 @@
 namespace lunagrad::gpu {
 namespace {
 
-// Most pairs of a query and a key, over all heads, that dropout can number.
-constexpr int64_t kMostWeights = int64_t(1) << 31;
-
 using shaders::Attention, shaders::AttentionGrad;
 
 Tensor swap_heads(const Tensor& x) { return transpose(x, -3, -2); }
@@ -40,7 +37,8 @@ bool supports_operands(const Call& call, size_t first) {
   const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
   return (q.dtype() == DType::f32 || is_16bit_float(q.dtype())) && takes_mask &&
          q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
-         (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
+         // Dropout numbers the pairs of a query and a key over all heads.
+         (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < most_elements());
 }
 bool supports_attention(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }

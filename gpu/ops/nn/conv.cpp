@@ -59,11 +59,10 @@ constexpr uint32_t kShortestSplit = 256;  // elements of k: a shorter part does 
 
 // The shader computes positions in 32 bits.
 bool fits(const Call& call) {
-  constexpr int64_t kMost = int64_t(1) << 31;
   for (const Operands* list : {&call.in, &call.out})
     for (const Tensor& x : *list)
       if (x.defined() &&
-          ((part_type(x.dtype()) != DType::f32 && !is_16bit_float(x.dtype())) || x.numel() >= kMost))
+          ((part_type(x.dtype()) != DType::f32 && !is_16bit_float(x.dtype())) || !indexable(x)))
         return false;
   return true;
 }
@@ -233,7 +232,7 @@ template <ConvPart part, int dims>
 bool supports_conv(const Call& call) {
   if (!fits(call)) return false;
   const ConvGeometry g = conv_geometry(call, part, dims);
-  return g.out_size() * g.batch < int64_t(1) << 31;
+  return g.out_size() * g.batch < most_elements();
 }
 template <ConvPart part, int dims>
 void run_conv(const Call& call, Recorder& recorder) {

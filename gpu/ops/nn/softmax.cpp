@@ -15,7 +15,7 @@ struct SoftmaxArguments {
   Rows rows;
 };
 
-bool supports_softmax(const Call& call) { return have_one_float_type(call) && indexable(call.output()); }
+bool supports_softmax(const Call& call) { return have_one_float_type(call) && has_indexable_rows(call, 0); }
 
 template <uint32_t mode>
 void run_softmax(const Call& call, Recorder& recorder) {

@@ -372,12 +372,28 @@ Tensor multiply_in_parts(const Tensor& a, const Tensor& b, bool transposed, Reco
 namespace {
 
 bool supports(const Call& call) {
-  constexpr int64_t kMostComplex = int64_t(1) << 29;  // elements: they become four times as many floats
+  const int64_t most_complex = most_elements() / 4;  // elements: they become four times as many floats
   for (const Tensor& x : call.in)
-    if (x.defined() && (x.dtype() == DType::f64 || (is_complex(x.dtype()) && x.numel() >= kMostComplex)))
+    if (x.defined() && (x.dtype() == DType::f64 || (is_complex(x.dtype()) && x.numel() >= most_complex)))
       return false;
-  constexpr int64_t kMost = int64_t(1) << 31;
-  return call.output().numel() < kMost && call.input(0).size(-1) < kMost;
+  return indexable(call.output()) && call.input(0).size(-1) < most_elements();
+}
+
+// The operands for a slice of the result along a batch dim or along the rows. Slices of columns are not
+// adjacent in the result, which kernels write in order.
+bool slice_product(Call& call, int dim, int64_t first, int64_t size) {
+  Tensor &a = call.in[0], &b = call.in[1];
+  const bool has_rows = a.ndim() > 1, has_columns = b.ndim() > 1;
+  const int dims = call.output().ndim(), batch_dims = dims - has_rows - has_columns;
+  if (dim >= batch_dims + has_rows) return false;
+  if (has_rows) a = slice_of(a, dim - (batch_dims - (a.ndim() - 2)), first, size);
+  if (has_columns && dim < batch_dims) b = slice_of(b, dim - (batch_dims - (b.ndim() - 2)), first, size);
+  return true;
+}
+bool slice_linear(Call& call, int dim, int64_t first, int64_t size) {
+  if (dim >= call.output().ndim() - 1) return false;
+  call.in[0] = slice_of(call.in[0], dim, first, size);
+  return true;
 }
 
 void run_matmul(const Call& call, Recorder& recorder) {
@@ -396,8 +412,8 @@ void run_linear(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> matmul_kernels() {
-  return {{find_op("matmul"), {supports, run_matmul, true}},
-          {find_op("linear"), {supports, run_linear, true}}};
+  return {{find_op("matmul"), {supports, run_matmul, true, nullptr, slice_product}},
+          {find_op("linear"), {supports, run_linear, true, nullptr, slice_linear}}};
 }
 
 }  // namespace lunagrad::gpu

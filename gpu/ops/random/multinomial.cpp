@@ -22,10 +22,10 @@ struct Arguments {
 
 bool supports_multinomial(const Call& call) {
   const Tensor& weights = call.input(0);
-  constexpr int64_t kMost = int64_t(1) << 31;
+  const int64_t most = most_elements();
   const int64_t n = weights.size(-1);
-  return weights.dtype() != DType::f64 && n > 0 && call.output().numel() < kMost && weights.numel() < kMost &&
-         weights.numel() / n * int64_t(padded_to(n)) < kMost;
+  return weights.dtype() != DType::f64 && n > 0 && call.output().numel() < most && weights.numel() < most &&
+         weights.numel() / n * int64_t(padded_to(n)) < most;
 }
 
 void run_multinomial(const Call& call, Recorder& recorder) {

@@ -33,7 +33,7 @@ layout(push_constant, scalar) uniform Push {
   uint count;
   uint threshold;
   float factor;
-  uint padding;
+  uint first_block;
   int64_t low;
   uint64_t range;
 };
@@ -120,7 +120,7 @@ void store_single(uint block, uint each, uvec4 words) {
       // Exact: a power of two scales the probability.
       const float p = load_float(operand, i, TYPE), edge = ceil(p * 4294967296.0);
       const bool is_chance = p >= 0.0 && p <= 1.0;
-      if (!is_chance) note_probability(uint(i), p);
+      if (!is_chance) note_probability(uint(i) + 4 * first_block, p);
       const bool met = is_chance && (edge == 4294967296.0 || words[j] < uint(edge));
       store_float(result, i, TYPE, met ? 1.0 : 0.0);
     }
@@ -157,7 +157,7 @@ void main() {
   // All invocations of a workgroup run the same number of rounds, since these have barriers.
   for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x; first < blocks; first += threads) {
     const uint block = first + gl_LocalInvocationID.x;
-    const uvec4 words = philox(seed, stream, block);
+    const uvec4 words = philox(seed, stream, first_block + block);
     if (IN_PAIRS)
       store_in_pairs(first, words);
     else if (IN_FOURS && block < count / 4)

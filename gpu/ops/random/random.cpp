@@ -18,40 +18,47 @@ struct RandomPushConstants {
   uint64_t seed, stream;
   uint32_t count, threshold;
   float factor;
-  uint32_t padding;
+  uint32_t first;  // block of words
   int64_t low;
   uint64_t range;
 };
 static_assert(sizeof(RandomPushConstants) <= kPushConstantBytes);
 
-bool supports_random(const Call& call) {
-  const DType type = call.output().dtype();
-  return type != DType::f64 && call.output().numel() < int64_t(1) << (is_complex(type) ? 30 : 31);
-}
+bool supports_random(const Call& call) { return call.output().dtype() != DType::f64; }
+bool supports_permutation(const Call& call) { return supports_random(call) && indexable(call.output()); }
 bool supports_dropout(const Call& call) {
   const DType type = call.input(0).dtype();
   return supports_random(call) && (type == DType::f32 || is_16bit_float(type));
 }
 
-void launch_draw(Launch& launch, const Call& call, uint32_t mode, RandomPushConstants push,
+// `operand`: a contiguous tensor of the result's size and type, or undefined. Large results take several
+// dispatches, whose words follow each other.
+void launch_draw(const Tensor& operand, const Call& call, uint32_t mode, RandomPushConstants push,
                  Recorder& recorder, Bytes arguments = {}) {
   const Tensor out = parts_in_a_row(call.output());
   push.seed = call.args[0].u;
   push.stream = call.args[1].u;
-  push.count = uint32_t(out.numel());
-  push.result = launch.writes(out);
   constexpr uint32_t kEach = 4;  // elements per invocation
-  const bool integer = mode == Random::kInteger, aligned = push.result % 16 == 0;
-  const bool in_fours =
-      integer ? out.dtype() == DType::i32 && aligned
-              : (mode == Random::kUniform || mode == Random::kNormal || mode == Random::kDropout) &&
-                    moves_in_fours(out.dtype(), push.result) &&
-                    (!push.operand || moves_in_fours(out.dtype(), push.operand));
-  launch.run(Random{.mode = mode,
-                    .type = uint32_t(out.dtype()),
-                    .in_fours = in_fours,
-                    .in_pairs = integer && out.dtype() == DType::i64 && aligned},
-             {groups_for((uint64_t(push.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(push));
+  constexpr int64_t kWhole = 8;  // a multiple keeps addresses aligned, and begins a block
+  const int64_t most = std::max(kWhole, (most_elements() - 1) / kWhole * kWhole);
+  for (int64_t at = 0; at < out.numel(); at += most) {
+    Launch launch(recorder);
+    push.count = uint32_t(std::min(most, out.numel() - at));
+    push.first = uint32_t(at / (mode == Random::kTwoWords ? 2 : 4));
+    push.result = launch.writes(window(out, {push.count}, {1}, at));
+    if (operand.defined()) push.operand = launch.reads(window(operand, {push.count}, {1}, at));
+    const bool integer = mode == Random::kInteger, aligned = push.result % 16 == 0;
+    const bool in_fours =
+        integer ? out.dtype() == DType::i32 && aligned
+                : (mode == Random::kUniform || mode == Random::kNormal || mode == Random::kDropout) &&
+                      moves_in_fours(out.dtype(), push.result) &&
+                      (!push.operand || moves_in_fours(out.dtype(), push.operand));
+    launch.run(Random{.mode = mode,
+                      .type = uint32_t(out.dtype()),
+                      .in_fours = in_fours,
+                      .in_pairs = integer && out.dtype() == DType::i64 && aligned},
+               {groups_for((uint64_t(push.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(push));
+  }
 }
 
 // The third argument is the probability (runtime/ops/random/dropout.cpp).
@@ -59,31 +66,25 @@ void run_dropout(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const double p = call.args[2].f;
   if (p == 1) return copy(call.output(), Tensor::number(0.0), recorder);
-  const Tensor x = contiguous(call.input(0));
-  Launch launch(recorder);
   RandomPushConstants push{};
-  push.operand = launch.reads(x);
   push.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
   push.factor = float(1 / (1 - p));
-  launch_draw(launch, call, Random::kDropout, push, recorder);
+  launch_draw(contiguous(call.input(0)), call, Random::kDropout, push, recorder);
 }
 
 // rand and randn. Both parts of a complex normal number have variance 1/2.
 template <uint32_t mode>
 void run_floats(const Call& call, Recorder& recorder) {
-  Launch launch(recorder);
   RandomPushConstants push{};
   push.factor = is_complex(call.output().dtype()) ? float(std::numbers::sqrt2 / 2) : 1;
-  launch_draw(launch, call, mode, push, recorder);
+  launch_draw({}, call, mode, push, recorder);
 }
 
 void run_integers(const Call& call, Recorder& recorder) {
-  Launch launch(recorder);
   RandomPushConstants push{};
   push.low = call.integer(0);
   push.range = uint64_t(call.integer(1)) - uint64_t(call.integer(0));
-  launch_draw(launch, call, push.range <= 0x100000000u ? Random::kInteger : Random::kTwoWords, push,
-              recorder);
+  launch_draw({}, call, push.range <= 0x100000000u ? Random::kInteger : Random::kTwoWords, push, recorder);
 }
 
 struct PermutationPushConstants {
@@ -120,12 +121,8 @@ struct BernoulliArguments {
 };
 void run_bernoulli(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor chances = contiguous(call.input(0));
-  Launch launch(recorder);
-  RandomPushConstants push{};
-  push.operand = launch.reads(chances);
   const BernoulliArguments arguments{recorder.stream.fault_address(), uint32_t(FaultKind::probability)};
-  launch_draw(launch, call, Random::kBernoulli, push, recorder, bytes_of(arguments));
+  launch_draw(contiguous(call.input(0)), call, Random::kBernoulli, {}, recorder, bytes_of(arguments));
 }
 
 }  // namespace
@@ -135,7 +132,7 @@ std::vector<KernelEntry> random_kernels() {
           {find_op("rand"), {supports_random, run_floats<Random::kUniform>, true}},
           {find_op("randn"), {supports_random, run_floats<Random::kNormal>, true}},
           {find_op("randint"), {supports_random, run_integers}},
-          {find_op("randperm"), {supports_random, run_permutation}},
+          {find_op("randperm"), {supports_permutation, run_permutation}},
           {find_op("bernoulli"), {supports_random, run_bernoulli}}};
 }
 

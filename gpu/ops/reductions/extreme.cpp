@@ -1,4 +1,6 @@
 // argmax and argmin; max and min along a dim with their indices.
+#include <algorithm>
+
 #include "gpu/ops/kernels.h"
 #include "gpu/ops/reductions/reduce.h"
 #include "runtime/ops.h"
@@ -10,7 +12,9 @@ namespace {
 using shaders::Reduce;
 
 bool supports_extreme(const Call& call) {
-  return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
+  const Tensor &x = call.input(0), &out = call.output();
+  return x.dtype() != DType::f64 && indexable(out) &&
+         x.numel() / std::max<int64_t>(1, out.numel()) < most_elements();
 }
 
 template <bool largest>

@@ -8,6 +8,7 @@
 #include "gpu/ops/copy.h"
 #include "gpu/ops/divisor.h"
 #include "gpu/ops/iteration.h"
+#include "gpu/ops/reductions/halves.h"
 #include "runtime/ops.h"
 #include "runtime/ops/reductions/reduction.h"
 
@@ -223,10 +224,15 @@ Tensor largest_magnitude(const Tensor& x, Recorder& recorder) {
 
 namespace {
 
-bool supports_reduce(const Call& call) {
+// The shader counts results and the elements of a result. The parts of a complex number are two results.
+bool has_few_elements(const Call& call) {
   const Tensor& x = call.input(0);
-  return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 &&
-         x.numel() < most_elements() / (is_complex(x.dtype()) ? 2 : 1);
+  const int64_t results = call.output().numel();
+  return results < most_elements() / (is_complex(x.dtype()) ? 2 : 1) &&
+         x.numel() / std::max<int64_t>(1, results) < most_elements();
+}
+bool supports_reduce(const Call& call) {
+  return call.input(0).dtype() != DType::f64 && call.output().dtype() != DType::f64 && has_few_elements(call);
 }
 bool supports_floats(const Call& call) { return supports_reduce(call) && is_floating(call.input(0).dtype()); }
 
@@ -261,8 +267,8 @@ DimReduction norm_reduction(uint32_t map, const Tensor& x, uint32_t mask, const 
   return {code, {.map = map}, 3 * sizeof(float), kReducedFloats, x, mask, out};
 }
 // Parameters of runtime/ops/reductions/vector_norm.cpp.
+constexpr int kPowerAt = 0, kNormDimsAt = 1;
 void run_norm(const Call& call, Recorder& recorder) {
-  constexpr int kPowerAt = 0, kNormDimsAt = 1;
   const double p = call.real(kPowerAt);
   const Tensor& x = call.input(0);
   const uint32_t mask = mask_of(call, kNormDimsAt);
@@ -326,8 +332,7 @@ void run_truth(const Call& call, Recorder& recorder) {
               recorder);
 }
 bool supports_truth(const Call& call) {
-  const Tensor& x = call.input(0);
-  return x.dtype() != DType::f64 && indexable(x);
+  return call.input(0).dtype() != DType::f64 && has_few_elements(call);
 }
 
 }  // namespace
@@ -338,21 +343,27 @@ void add_parts(const Tensor& out, const Tensor& parts, Recorder& recorder) {
 }
 
 std::vector<KernelEntry> reduce_kernels() {
-  return {{find_op("var"), {supports_reduce, run_var<false>}},
-          {find_op("std"), {supports_reduce, run_var<true>}},
-          {find_op("_var_mean"), {supports_reduce, run_var<false>}},
-          {find_op("_std_mean"), {supports_reduce, run_var<true>}},
-          {find_op("_norm"), {supports_floats, run_norm}},
+  // Kernels and their forms for more elements than they count.
+  const auto large = [](Kernel kernel, void (*run_large)(const Call&, Recorder&)) {
+    kernel.run_large = run_large;
+    return kernel;
+  };
+  constexpr auto kHalves = reduce_halves<kDimsAt>;
+  return {{find_op("var"), large({supports_reduce, run_var<false>}, var_of_halves<false>)},
+          {find_op("std"), large({supports_reduce, run_var<true>}, var_of_halves<true>)},
+          {find_op("_var_mean"), large({supports_reduce, run_var<false>}, var_of_halves<false>)},
+          {find_op("_std_mean"), large({supports_reduce, run_var<true>}, var_of_halves<true>)},
+          {find_op("_norm"), large({supports_floats, run_norm}, reduce_halves<kNormDimsAt>)},
           {find_op("_distance"), {supports_floats, run_distance}},
-          {find_op("_nansum"), {supports_floats, run_nansum}},
-          {find_op("_aminmax"), {supports_floats, run_aminmax}},
-          {find_op("all"), {supports_truth, run_truth<true>, true}},
-          {find_op("any"), {supports_truth, run_truth<false>, true}},
-          {find_op("sum"), {supports_reduce, run_reduction<Reduce::kSum>, true}},
-          {find_op("mean"), {supports_reduce, run_mean, true}},
-          {find_op("prod"), {supports_reduce, run_reduction<Reduce::kProduct>}},
-          {find_op("amax"), {supports_reduce, run_reduction<Reduce::kLargest>}},
-          {find_op("amin"), {supports_reduce, run_reduction<Reduce::kSmallest>}}};
+          {find_op("_nansum"), large({supports_floats, run_nansum}, kHalves)},
+          {find_op("_aminmax"), large({supports_floats, run_aminmax}, aminmax_of_halves)},
+          {find_op("all"), large({supports_truth, run_truth<true>, true}, kHalves)},
+          {find_op("any"), large({supports_truth, run_truth<false>, true}, kHalves)},
+          {find_op("sum"), large({supports_reduce, run_reduction<Reduce::kSum>, true}, kHalves)},
+          {find_op("mean"), large({supports_reduce, run_mean, true}, mean_of_halves)},
+          {find_op("prod"), large({supports_reduce, run_reduction<Reduce::kProduct>}, kHalves)},
+          {find_op("amax"), large({supports_reduce, run_reduction<Reduce::kLargest>}, kHalves)},
+          {find_op("amin"), large({supports_reduce, run_reduction<Reduce::kSmallest>}, kHalves)}};
 }
 
 }  // namespace lunagrad::gpu

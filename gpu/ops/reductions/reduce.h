@@ -10,7 +10,7 @@ struct DimReduction {
   shaders::Reduce form;  // work, map and end; reduce_dims() sets the rest
   uint32_t state;        // bytes of a state
   uint32_t vector_size;  // elements of the vectors that the shader can load from x; 0: none
-  const Tensor& x;       // fewer than 2^31 elements
+  const Tensor& x;       // fewer than 2^31 results, with fewer than 2^31 elements each
   uint32_t mask;         // bit d: dim d of x is reduced
   const Tensor& out;     // contiguous, like `second`
   float factor = 1, exponent = 0;

@@ -17,7 +17,7 @@ void run_running(const Call& call, uint32_t mode, bool reverse, Recorder& record
 }
 
 bool supports_running_extreme(const Call& call) {
-  return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
+  return call.input(0).dtype() != DType::f64 && has_indexable_rows(call, 0);
 }
 template <uint32_t mode>
 void run_running_extreme(const Call& call, Recorder& recorder) {
@@ -25,7 +25,7 @@ void run_running_extreme(const Call& call, Recorder& recorder) {
 }
 
 bool supports_log_sums(const Call& call) {
-  return call.input(0).dtype() == DType::f32 && indexable(call.input(0));
+  return call.input(0).dtype() == DType::f32 && has_indexable_rows(call, 0);
 }
 void run_log_sums(const Call& call, Recorder& recorder) {
   run_running(call, Running::kLogSum, call.flag(1), recorder);

@@ -11,11 +11,11 @@ namespace {
 
 bool supports_real(const Call& call) {
   const DType type = call.input(0).dtype();
-  return (type == DType::f32 || is_integral(type)) && indexable(call.input(0));
+  return (type == DType::f32 || is_integral(type)) && has_indexable_rows(call, 0);
 }
 bool supports_cumsum(const Call& call) {
   const DType type = call.input(0).dtype();
-  return supports_real(call) || ((type == DType::c64 || is_16bit_float(type)) && indexable(call.input(0)));
+  return supports_real(call) || ((type == DType::c64 || is_16bit_float(type)) && has_indexable_rows(call, 0));
 }
 
 Scan scan_of(const Call& call, const Tensor& out, const Tensor& x) {
@@ -66,7 +66,7 @@ void run_product_grad(const Call& call, Recorder& recorder) {
 }
 bool supports_product_grad(const Call& call) {
   return call.input(0).dtype() == DType::f32 && call.input(1).dtype() == DType::f32 &&
-         indexable(call.input(1));
+         has_indexable_rows(call, 1);
 }
 
 }  // namespace

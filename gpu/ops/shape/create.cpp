@@ -1,19 +1,19 @@
 // full, zeros, ones and empty; arange, linspace, eye, tril and triu.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "gpu/ops/copy.h"
 #include "gpu/ops/divisor.h"
 #include "gpu/ops/kernels.h"
+#include "gpu/ops/parts.h"
 #include "gpu/ops/words.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
-bool supports_create(const Call& call) {
-  return call.output().dtype() != DType::f64 && indexable(call.output());
-}
+bool supports_create(const Call& call) { return call.output().dtype() != DType::f64; }
 bool supports_empty(const Call&) { return true; }
 
 Tensor number_of(const Value& value) {
@@ -31,6 +31,24 @@ void run_ones(const Call& call, Recorder& recorder) {
   copy(call.output(), Tensor::number(int64_t(1)), recorder);
 }
 void run_empty(const Call&, Recorder&) {}
+
+// Evenly spaced numbers: element i is first + i step for i < turn, else last - (count - 1 - i) step.
+template <class Number>
+struct Evenly {
+  Number first, last, step;
+  int64_t count, turn;
+};
+// Calls f(part, elements) for parts of the result that kernels can count, with the numbers of each part.
+template <class Number, class F>
+void for_each_part(const Tensor& out, const Evenly<Number>& all, F&& f) {
+  const int64_t most = most_elements() - 1;
+  for (int64_t at = 0; at < all.count; at += most) {
+    const int64_t count = std::min(most, all.count - at), after = all.count - at - count;
+    f(Evenly<Number>{all.first + Number(at) * all.step, all.last - Number(after) * all.step, all.step, count,
+                     std::clamp<int64_t>(all.turn - at, 0, count)},
+      window(out, {count}, {1}, at));
+  }
+}
 
 struct RampPushConstants {
   uint64_t result;
@@ -50,12 +68,26 @@ void split(double value, int bits, float (&parts)[n]) {
     value -= double(part);
   }
 }
-void launch_ramp(const Tensor& out, RampPushConstants push, bool whole, Recorder& recorder) {
-  Launch launch(recorder);
-  push.result = launch.writes(out);
-  push.count = uint32_t(out.numel());
-  launch.run(shaders::Ramp{.type = uint32_t(out.dtype()), .whole = whole}, {groups_for(push.count, recorder)},
-             {}, bytes_of(push));
+template <class Number>
+void launch_ramp(const Tensor& out, const Evenly<Number>& all, Recorder& recorder) {
+  constexpr bool kWhole = std::is_same_v<Number, int64_t>;
+  for_each_part(out, all, [&](const Evenly<Number>& numbers, const Tensor& part) {
+    RampPushConstants push{};
+    push.count = uint32_t(numbers.count);
+    push.turn = uint32_t(numbers.turn);
+    if constexpr (kWhole) {
+      push.whole_first = numbers.first;
+      push.whole_step = numbers.step;
+    } else {
+      split(numbers.first, 24, push.first);
+      split(numbers.last, 24, push.last);
+      split(numbers.step, 12, push.step);
+    }
+    Launch launch(recorder);
+    push.result = launch.writes(part);
+    launch.run(shaders::Ramp{.type = uint32_t(out.dtype()), .whole = kWhole},
+               {groups_for(push.count, recorder)}, {}, bytes_of(push));
+  });
 }
 
 double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
@@ -82,32 +114,30 @@ struct WholeRampPushConstants {
   double first, last, step;
   uint32_t count, turn;
 };
-void launch_whole_ramp(const Tensor& out, WholeRampPushConstants push, Recorder& recorder) {
-  Launch launch(recorder);
-  push.result = launch.writes(out);
-  push.count = uint32_t(out.numel());
-  launch.run(shaders::RampWhole{.type = uint32_t(out.dtype())}, {groups_for(push.count, recorder)}, {},
-             bytes_of(push));
+void launch_whole_ramp(const Tensor& out, const Evenly<double>& all, Recorder& recorder) {
+  for_each_part(out, all, [&](const Evenly<double>& numbers, const Tensor& part) {
+    WholeRampPushConstants push{.result = 0,
+                                .first = numbers.first,
+                                .last = numbers.last,
+                                .step = numbers.step,
+                                .count = uint32_t(numbers.count),
+                                .turn = uint32_t(numbers.turn)};
+    Launch launch(recorder);
+    push.result = launch.writes(part);
+    launch.run(shaders::RampWhole{.type = uint32_t(out.dtype())}, {groups_for(push.count, recorder)}, {},
+               bytes_of(push));
+  });
 }
 
 bool cuts_arange(const Call& call) { return is_integral(call.output().dtype()) && !ArangeParams(call).whole; }
 void run_arange(const Call& call, Recorder& recorder) {
   const ArangeParams range(call);
-  if (cuts_arange(call))
-    return launch_whole_ramp(
-        call.output(),
-        {.first = real_of(range.start), .step = real_of(range.step), .turn = uint32_t(call.output().numel())},
-        recorder);
-  RampPushConstants push{};
-  push.turn = uint32_t(call.output().numel());
-  if (range.whole) {
-    push.whole_first = range.start.i;
-    push.whole_step = range.step.i;
-  } else {
-    split(real_of(range.start), 24, push.first);
-    split(real_of(range.step), 12, push.step);
-  }
-  launch_ramp(call.output(), push, range.whole, recorder);
+  const Tensor& out = call.output();
+  const int64_t n = out.numel();
+  if (range.whole && !cuts_arange(call))
+    return launch_ramp<int64_t>(out, {range.start.i, 0, range.step.i, n, n}, recorder);
+  const Evenly<double> numbers{real_of(range.start), 0, real_of(range.step), n, n};
+  cuts_arange(call) ? launch_whole_ramp(out, numbers, recorder) : launch_ramp(out, numbers, recorder);
 }
 
 bool cuts_linspace(const Call& call) { return is_integral(call.output().dtype()); }
@@ -115,16 +145,9 @@ void run_linspace(const Call& call, Recorder& recorder) {
   const double start = call.real(0), end = call.real(1);
   const int64_t n = call.output().numel();
   const double step = n > 1 ? (end - start) / double(n - 1) : 0;
-  const uint32_t turn = uint32_t(n == 1 ? 1 : n / 2);
-  if (cuts_linspace(call))
-    return launch_whole_ramp(call.output(), {.first = start, .last = end, .step = step, .turn = turn},
-                             recorder);
-  RampPushConstants push{};
-  split(start, 24, push.first);
-  split(end, 24, push.last);
-  split(step, 12, push.step);
-  push.turn = turn;
-  launch_ramp(call.output(), push, false, recorder);
+  const Evenly<double> numbers{start, end, step, n, n == 1 ? 1 : n / 2};
+  cuts_linspace(call) ? launch_whole_ramp(call.output(), numbers, recorder)
+                      : launch_ramp(call.output(), numbers, recorder);
 }
 
 void run_eye(const Call& call, Recorder& recorder) {
@@ -142,6 +165,12 @@ struct TrianglePushConstants {
 };
 static_assert(sizeof(TrianglePushConstants) <= kPushConstantBytes);
 bool supports_triangle(const Call& call) { return indexable(call.output()); }
+bool slice_triangle(Call& call, int dim, int64_t first, int64_t size) {
+  const int dims = call.output().ndim();
+  if (dim == dims - 2) call.params[0] = call.integer(0) + first;
+  if (dim == dims - 1) call.params[0] = call.integer(0) - first;
+  return slice_pointwise(call, dim, first, size);
+}
 template <bool lower>
 void run_triangle(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -168,8 +197,8 @@ std::vector<KernelEntry> create_kernels() {
   return {{find_op("arange"), {supports_create, run_arange, false, cuts_arange}},
           {find_op("linspace"), {supports_create, run_linspace, false, cuts_linspace}},
           {find_op("eye"), {supports_create, run_eye, true}},
-          {find_op("tril"), {supports_triangle, run_triangle<true>, true}},
-          {find_op("triu"), {supports_triangle, run_triangle<false>, true}},
+          {find_op("tril"), {supports_triangle, run_triangle<true>, true, nullptr, slice_triangle}},
+          {find_op("triu"), {supports_triangle, run_triangle<false>, true, nullptr, slice_triangle}},
           {find_op("full"), {supports_create, run_full, true}},
           {find_op("zeros"), {supports_create, run_zeros, true}},
           {find_op("ones"), {supports_create, run_ones, true}},

@@ -5,23 +5,16 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool small_enough(const Call& call) { return indexable(call.output()); }
-
-bool supports_clone(const Call& call) { return small_enough(call); }
+bool supports_clone(const Call&) { return true; }
 // Runs clone and _cast, which differ only in the type of the output.
 void run_clone(const Call& call, Recorder& recorder) { copy(call.output(), call.input(0), recorder); }
 
-bool supports_cast(const Call& call) {
-  return small_enough(call) && can_copy(call.input(0), call.output().dtype());
-}
+bool supports_cast(const Call& call) { return can_copy(call.input(0), call.output().dtype()); }
 
-bool supports_copy(const Call& call) {
-  return small_enough(call) && can_copy(call.input(1), call.output().dtype());
-}
+bool supports_copy(const Call& call) { return can_copy(call.input(1), call.output().dtype()); }
 void run_copy(const Call& call, Recorder& recorder) { copy(call.output(), call.input(1), recorder); }
 
 bool supports_cat(const Call& call) {
-  if (!small_enough(call)) return false;
   for (const Tensor& x : call.in)
     if (!can_copy(x, call.output().dtype())) return false;
   return true;
@@ -36,9 +29,7 @@ void run_cat(const Call& call, Recorder& recorder) {
   }
 }
 
-bool supports_scatter(const Call& call) {
-  return small_enough(call) && can_copy(call.input(1), call.output().dtype());
-}
+bool supports_scatter(const Call& call) { return can_copy(call.input(1), call.output().dtype()); }
 void run_scatter(const Call& call, Recorder& recorder) {
   const Tensor &value = call.input(1), &out = call.output();
   copy(out, call.input(0), recorder);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "runtime/core/available_memory.h"
 #include "runtime/core/error.h"
 #include "runtime/core/figures.h"
 #include "runtime/core/op.h"
@@ -73,38 +74,6 @@ char* map_aligned(size_t size, size_t alignment) {
   if (aligned != start) munmap(raw, aligned - start);
   if (const size_t tail = start + alignment - aligned) munmap(reinterpret_cast<void*>(aligned + size), tail);
   return reinterpret_cast<char*>(aligned);
-}
-
-size_t number_in(const std::string& file) {
-  std::ifstream in(file);
-  size_t value = 0;
-  return in >> value ? value : SIZE_MAX;
-}
-
-// Bytes that this process can still use without swapping: the machine's MemAvailable, or less when a control
-// group sets a limit.
-size_t available_memory() {
-  size_t available = SIZE_MAX;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key, unit; meminfo >> key;) {
-    size_t kib = 0;
-    meminfo >> kib;
-    std::getline(meminfo, unit);
-    if (key == "MemAvailable:") {
-      available = kib << 10;
-      break;
-    }
-  }
-  std::string group;
-  std::ifstream own("/proc/self/cgroup");
-  for (std::string line; std::getline(own, line);)
-    if (line.starts_with("0::/")) group = line.substr(3);
-  for (const std::string& folder : {std::string("/sys/fs/cgroup"), "/sys/fs/cgroup" + group}) {
-    const size_t limit = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
-    if (limit != SIZE_MAX && used != SIZE_MAX)
-      available = std::min(available, limit > used ? limit - used : 0);
-  }
-  return available;
 }
 
 size_t resident_memory() {

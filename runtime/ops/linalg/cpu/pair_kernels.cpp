@@ -237,19 +237,40 @@ int64_t rows_in_range(const PairCall<T>& call) {
   return iterations_in(plain ? 80000 : 8000, call.n * call.k);
 }
 
-// The 2-norm's slope: the sum over j of w[i, j] (x1[i] - x2[j]) is a product. Rows of weights are computed
-// some at a time, so that they take an eighth of the memory of all weights at most.
+// center = the mean of the rows, a number of type T, and shifted = rows - center, for n rows of k columns.
+template <class T>
+void shift_to_center(const T* rows, int64_t row_step, int64_t n, int64_t k, double* center, T* shifted) {
+  parallel_for(k, iterations_in(20000, n), [&](int64_t low, int64_t high) {
+    std::fill(center + low, center + high, 0.0);
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t c = low; c < high; ++c) center[c] += double(rows[j * row_step + c]) / double(n);
+    for (int64_t c = low; c < high; ++c) center[c] = double(T(center[c]));
+  });
+  parallel_for(n, iterations_in(40000, k), [&](int64_t low, int64_t high) {
+    for (int64_t j = low; j < high; ++j)
+      for (int64_t c = 0; c < k; ++c) shifted[j * k + c] = rows[j * row_step + c] - T(center[c]);
+  });
+}
+
+// The 2-norm's slope: the sum over j of w[i, j] (x1[i] - x2[j]) is a product. Its terms cancel where rows lie
+// far from the origin, so both sides are relative to the center of x2. Rows of weights are computed some at a
+// time, so that they take an eighth of the memory of all weights at most.
 template <class T>
 void sum_by_product(const PairCall<T>& call) {
   const int64_t rows =
       std::clamp<int64_t>(std::min((int64_t(1) << 20) / std::max<int64_t>(call.n, 1), call.m / 8), 1, call.m);
   const Workspace<T> memory(rows * call.n);
   const Workspace<double> totals(rows);
+  const Workspace<double> center(call.k);
+  const Workspace<T> shifted(call.n * call.k);
   T* const weights = memory.data();
   for (int64_t begin = 0; begin < numel(call.shape) * call.m; begin += rows) {
     const int64_t first = begin % call.m, count = std::min(rows, call.m - first);
     const int64_t item = begin / call.m;
     T* const out = call.out + begin * call.k;
+    if (first == 0)
+      shift_to_center(call.x2.item(item, call.shape), call.x2.row, call.n, call.k, center.data(),
+                      shifted.data());
     parallel_for(count, iterations_in(20000, call.n), [&](int64_t low, int64_t high) {
       for (int64_t r = low; r < high; ++r) {
         const PairRow<T> at(call, begin + r);
@@ -267,7 +288,7 @@ void sum_by_product(const PairCall<T>& call) {
                        .n = call.k,
                        .k = call.n,
                        .a = {weights, call.n},
-                       .b = {call.x2.item(item, call.shape), call.k},
+                       .b = {shifted.data(), call.k},
                        .c = out,
                        .batch = {1},
                        .a_strides = {0},
@@ -275,7 +296,8 @@ void sum_by_product(const PairCall<T>& call) {
     for (int64_t r = 0; r < count; ++r) {
       const PairRow<T> at(call, begin + r);
       for (int64_t c = 0; c < call.k; ++c)
-        out[r * call.k + c] = T(totals.data()[r] * double(at.own[c]) - double(out[r * call.k + c]));
+        out[r * call.k + c] =
+            T(totals.data()[r] * (double(at.own[c]) - center.data()[c]) - double(out[r * call.k + c]));
     }
     begin -= rows - count;  // the next matrix begins with its first row
   }
