@@ -23,6 +23,7 @@ VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const Physica
       host_buffers(context),
       recorder{pipelines, stream, memory, context.physical, rates, products, sorted_indices} {
   memory.tell(&stream.faults());
+  memory.may_clear(&sorted_indices);
 }
 
 VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
@@ -90,7 +91,6 @@ void* VulkanDevice::alloc(size_t bytes) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory) throw;
   }
-  m.sorted_indices.clear();
   m.stream.wait();
   m.memory.release_unused();
   return m.memory.alloc(bytes);

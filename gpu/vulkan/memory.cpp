@@ -123,6 +123,16 @@ void Memory::add_block(VkDeviceSize bytes) {
   usage_.reserved += size_t(size);
 }
 
+bool Memory::make_room(VkDeviceSize bytes) {
+  try {
+    add_block(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+    return false;
+  }
+  return true;
+}
+
 Range* Memory::find(VkDeviceSize bytes) {
   Range wanted;
   wanted.size = bytes;
@@ -176,15 +186,15 @@ Range* Memory::alloc(size_t bytes) {
     range = find(size);
   }
   if (!range) {
-    try {
-      add_block(size);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::memory) throw;
-      fail_as(ErrorKind::memory, "vulkan: ", context_.physical.name, " has no room for another ", bytes,
-              " bytes (", usage_.in_use, " in use, ", usage_.reserved, " reserved of ", usage_.total, ")");
+    if (!make_room(size) && kept_) {
+      kept_->clear();
+      merge_free();
     }
     range = find(size);
   }
+  if (!range)
+    fail_as(ErrorKind::memory, "vulkan: ", context_.physical.name, " has no room for another ", bytes,
+            " bytes (", usage_.in_use, " in use, ", usage_.reserved, " reserved of ", usage_.total, ")");
   range->free = false;
   usage_.in_use += size_t(range->size);
   usage_.peak = std::max(usage_.peak, usage_.in_use);

@@ -54,6 +54,13 @@ class FreedRanges {
   virtual void freed(const Range*) noexcept = 0;
 };
 
+// Memory that is kept only to save time. It is freed before an allocation fails.
+class KeptMemory {
+ public:
+  virtual ~KeptMemory() = default;
+  virtual void clear() noexcept = 0;
+};
+
 enum class HostUse { arguments, upload, download };
 
 // A mapped buffer, for arguments and staging.
@@ -85,6 +92,7 @@ class Memory {
   DeviceMemory usage() const { return usage_; }
   void reset_peak() { usage_.peak = usage_.in_use; }
   void tell(FreedRanges* listener) { freed_ = listener; }
+  void may_clear(KeptMemory* kept) { kept_ = kept; }
   void each_in_use(const std::function<void(Range&)>&) const;
 
  private:
@@ -96,6 +104,7 @@ class Memory {
   };
   Range* find(VkDeviceSize bytes);  // removes a range from free_; null if none is large enough
   void add_block(VkDeviceSize bytes);
+  bool make_room(VkDeviceSize bytes);  // adds a block; false: there is no memory for one
   void merge_free();
 
   VulkanContext& context_;
@@ -105,6 +114,7 @@ class Memory {
   std::set<Range*, BySize> free_;
   DeviceMemory usage_;
   FreedRanges* freed_ = nullptr;
+  KeptMemory* kept_ = nullptr;
 };
 
 }  // namespace lunagrad::gpu

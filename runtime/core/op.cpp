@@ -65,8 +65,8 @@ Device& Call::device() const {
     } else if (Device* const shared = shared_device(*device, its)) {
       device = shared;
     } else {
-      fail(op->name, ": operands are on different devices: ", input_name(*op, first), " on ", device->name(),
-           ", ", input_name(*op, i), " on ", its.name());
+      fail(op->name + (op->hidden() ? 1 : 0), ": operands are on different devices: ", input_name(*op, first),
+           " on ", device->name(), ", ", input_name(*op, i), " on ", its.name());
     }
   }
   if (device) return *device;

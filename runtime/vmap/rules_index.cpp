@@ -8,12 +8,13 @@ Value behind(const BatchedCall& call) {
   return Value(int64_t(normalize_dim(call.op().name, call.call.integer(0), call.shape(0)) + 1));
 }
 
-// Ops whose operands all have the same number of dims: gather, scatter, scatter_add.
+// Ops whose operands all have the same number of dims, or are numbers: gather, scatter, scatter_add.
 bool all_along(const BatchedCall& call, Operands& out) {
   Operands in;
   for (size_t i = 0; i < call.values.size(); ++i) {
-    if (call.ndim(int(i)) != call.ndim(0) || call.ndim(0) == 0) return false;
-    in.push_back(call.spread(int(i)));
+    const bool number = call.values[i].is_number();
+    if (!number && (call.ndim(int(i)) != call.ndim(0) || call.ndim(0) == 0)) return false;
+    in.push_back(number ? call.values[i] : call.spread(int(i)));
   }
   Values params = call.call.params;
   params[0] = behind(call);
@@ -91,13 +92,37 @@ bool written_rows(const BatchedCall& call, Operands& out) {
   return true;
 }
 
+// Index tensors that name rows together broadcast, so each gets as many dims.
+bool flat_positions_of_all(const BatchedCall& call, Operands& out) {
+  Shape shape;  // of the positions of a sample
+  for (size_t i = 0; i < call.values.size(); ++i)
+    shape = broadcast_shapes("index", shape, call.shape(int(i)));
+  if (shape.size() == kMaxDims) return false;
+  Operands in;
+  for (size_t i = 0; i < call.values.size(); ++i) {
+    Shape own = call.shape(int(i));
+    while (own.size() < shape.size()) own.insert(0, 1);
+    in.push_back(call.is(int(i)) ? reshape(call.values[i], with_size(call.size, own)) : call.values[i]);
+  }
+  out = {reshape(call.run(std::move(in))[0], {call.size, numel(shape)})};
+  return true;
+}
+
 }  // namespace
 
 std::span<const NamedRule> index_rules() {
   static constexpr NamedRule rules[] = {
-      {"gather", all_along},        {"scatter", all_along},     {"scatter_add", all_along},
-      {"index_select", selected},   {"embedding", embedded},    {"index_add", written_rows},
-      {"index_copy", written_rows}, {"_select_once", selected},
+      {"gather", all_along},
+      {"scatter", all_along},
+      {"scatter_add", all_along},
+      {"_gather_with", all_along},
+      {"_scatter_reduce", all_along},
+      {"index_select", selected},
+      {"embedding", embedded},
+      {"index_add", written_rows},
+      {"index_copy", written_rows},
+      {"_select_once", selected},
+      {"_flat_positions", flat_positions_of_all},
   };
   return rules;
 }

@@ -246,6 +246,44 @@ TEST_CASE("the memory of a sorted index is freed with the index, and with unused
                                ones({1000, 2}, DType::f32))) == 0);
 }
 
+TEST_CASE("an index that changes keeps the memory of one sorted index, and all indices that of 2^24 keys") {
+  const NoGrad off;
+  const int64_t n = 5000;
+  const Tensor source = ones({n, 2}, DType::f32, gpu()), target = zeros({50, 2}, DType::f32, gpu());
+  gpu().release_unused();
+  const Tensor index = to(drawn_indices({n}, 50, 1), gpu());
+  const size_t before = gpu().memory().in_use;
+  for (int round = 0; round < 4; ++round) {
+    copy_(index, to(drawn_indices({n}, 50, uint64_t(2 + round)), gpu()));
+    index_add(target, 0, index, source);
+    CHECK(gpu().memory().in_use <= before + size_t(n) * 8 + 4096);
+  }
+  gpu().release_unused();
+  const int64_t many = int64_t(7) << 20;
+  const Tensor ones_of = ones({many}, DType::u8, gpu()), line = zeros({50}, DType::u8, gpu());
+  TensorList indices;
+  for (int i = 0; i < 3; ++i) {
+    indices.push_back(zeros({many}, DType::u8, gpu()));
+    const size_t bare = gpu().memory().in_use;
+    index_add(line, 0, indices.back(), ones_of);
+    const size_t kept = gpu().memory().in_use - bare;
+    CHECK(kept >= (i < 2 ? size_t(many) * 8 : 0));
+    CHECK(kept <= (i < 2 ? size_t(many) * 9 : size_t(many)));
+  }
+}
+
+TEST_CASE("lengths on a device and data on the CPU are checked, too") {
+  const Op& op = *find_op("segment_reduce");
+  const auto reduced = [&](const std::vector<int64_t>& counts) {
+    return apply1(op, {ones({5}, DType::f32), Tensor::from<int64_t>(counts, {int64_t(counts.size())}, gpu())},
+                  {0, 0, {}})
+        .to_vector<float>();
+  };
+  CHECK(reduced({4, 1}) == std::vector<float>{4, 1});
+  CHECK(error_of([&] { reduced({1, 1}); }) == "segment_reduce: the lengths add up to 2 where dim 1 has 5");
+  CHECK(error_of([&] { reduced({7, -2}); }) == "segment_reduce: a length must not be negative (got -2)");
+}
+
 TEST_CASE("a faulty index that is used again is an error again") {
   const NoGrad off;
   std::vector<int64_t> ids(3000, 5);

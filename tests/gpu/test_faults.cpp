@@ -75,6 +75,50 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
   CHECK(at > 40);
 }
 
+TEST_CASE("an allocation that fails frees what is only kept, and is tried again") {
+  std::string reason, rejected;
+  const std::shared_ptr<gpu::Instance> instance = gpu::Instance::open(reason);
+  REQUIRE(instance);
+  watch_calls();
+  gpu::VulkanDevice device("vulkan", instance, instance->physical_devices(rejected).front());
+  constexpr size_t kMoreThanABlock = size_t(300) << 20;
+  {
+    // The memory that is freed is enough.
+    struct Kept final : gpu::KeptMemory {
+      explicit Kept(gpu::Memory& of) : memory(of), range(of.alloc(kMoreThanABlock)) {}
+      void clear() noexcept override { memory.free(std::exchange(range, nullptr)); }
+      gpu::Memory& memory;
+      gpu::Range* range;
+    };
+    gpu::Memory memory(device.machine().context);
+    Kept kept(memory);
+    const gpu::Range* const first = kept.range;
+    memory.may_clear(&kept);
+    fail_call(1);
+    gpu::Range* const again = memory.alloc(kMoreThanABlock);
+    CHECK(call_failed());
+    CHECK(again == first);
+    CHECK(kept.range == nullptr);
+    memory.free(again);
+    fail_call(0);
+  }
+  // Sorted indices are such memory.
+  const NoGrad off;
+  std::vector<int64_t> ids(3000);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = int64_t(i * 7 % 50);
+  const Tensor index = Tensor::from<int64_t>(ids, {3000}, device),
+               source = ones({3000, 2}, DType::f32, device), target = zeros({50, 2}, DType::f32, device);
+  const size_t before = device.memory().in_use;
+  const std::vector<float> sums = index_add(target, 0, index, source).to_vector<float>();
+  CHECK(device.memory().in_use >= before + 3000 * 8);
+  fail_call(1);
+  const Tensor large = Tensor::empty({int64_t(kMoreThanABlock)}, DType::u8, device);
+  CHECK(call_failed());
+  fail_call(0);
+  CHECK(device.memory().in_use == before + large.nbytes());
+  CHECK(index_add(target, 0, index, source).to_vector<float>() == sums);
+}
+
 TEST_CASE("a script catches the loss of its device and continues, on that device and on the CPU") {
   Recorder recorder;
   recorder.also = [](const Event& event) {

@@ -318,6 +318,52 @@ test("data of a parameter may be replaced, and checkpoints draw the same numbers
   for i, p in ipairs(net:parameters()) do same(p.grad, a:parameters()[i].grad) end
 end)
 
+test("a captured graph reads the index tensors of each run, however they changed", function()
+  local n = 3000
+  local function fresh() return lg.randint(0, 40, {n}) end
+  local function whole(shape) return lg.randint(-9, 9, shape):float() end  -- numbers whose sums are exact
+  local table_of, fixed, source = whole {40, 8}, fresh(), whole {n, 8}
+  local function reductions(i)
+    local rows = i:unsqueeze(2):expand(n, 8)
+    return lg.zeros(40, 8):index_add(1, i, source) + lg.zeros(40, 8):scatter_reduce(1, rows, source, "amax"),
+      table_of:index {i, i % 8}, lg.zeros(40, 8):index_put({i}, source, true)
+  end
+  local function both(f, g)
+    local a, b, c = f()
+    local p, q, r = g()
+    same(a, p) same(b, q) same(c, r)
+  end
+  local given = capture(reductions)
+  local in_place = capture(function() return reductions(fixed) end)
+  local inside = capture(function()
+    fixed:add_(1):remainder_(40)
+    return reductions(fixed)
+  end)
+  local changes = {
+    function() fixed:fill_(7) end,
+    function() fixed:copy_(fresh()) end,
+    function() fixed[{{1, 100}}] = 9 end,
+    function() fixed:view(30, 100):t():add_(3):remainder_(40) end,
+    function() fixed[lg.tensor {1, 2}] = 5 end,
+    function() fixed:index_put_({lg.tensor {3, 4}}, 6) end,
+  }
+  for round = 1, 14 do
+    local index = fresh()
+    both(function() return given(index) end, function() return reductions(index) end)
+    both(in_place, function() return reductions(fixed:clone()) end)
+    changes[round % #changes + 1]()
+    local before = fixed:clone()
+    both(inside, function() return reductions((before + 1) % 40) end)
+  end
+  for _, f in ipairs {given, in_place, inside} do assert(is_captured(f), f:explain()) end
+  local wrong = fresh()
+  wrong[2900] = 40
+  local message = error_of(function() select(2, given(wrong)):sum():item() end)
+  assert(message:find("index 40", 1, true) and message:find("out of range", 1, true), message)
+  local index = fresh()
+  both(function() return given(index) end, function() return reductions(index) end)
+end)
+
 test("options of lg.compile are checked", function()
   assert(error_of(lg.compile, plain, {frozen = true}):find("known: capture_graph"))
   assert(error_of(lg.compile, plain, {capture_graph = 1}):find("capture_graph is a boolean"))

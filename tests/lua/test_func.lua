@@ -46,6 +46,28 @@ describe("vmap", function()
       assert(ok, name .. ": " .. tostring(message))
     end
   end)
+  it("names rows by index tensors of each sample, and checks them", function()
+    local x, i, j = lg.randn(3, 4, 2), lg.tensor {{0, 1}, {2, -3}, {1, 1}}, lg.tensor {{{-1}, {2}}, {{0}, {0}}, {{3}, {-4}}}
+    local function two(a, b) return x:index {a, b} end
+    close(func.vmap(two)(i, j), lg.stack {two(i[1], j[1]), two(i[2], j[2]), two(i[3], j[3])})
+    close(func.vmap(function(a) return two(a, j[1]) end)(i), loop(function(a) return two(a, j[1]) end, i))
+    close(func.vmap(function(b) return two(i[1], b) end)(j), loop(function(b) return two(i[1], b) end, j))
+    local function put(a) return x:index_put({a, j[1]}, 7) end
+    close(func.vmap(put)(i), loop(put, i))
+    local function nested(a) return func.vmap(function(b) return x:index {a, b} end)(j) end
+    close(func.vmap(nested)(i), loop(function(a) return lg.stack {two(a, j[1]), two(a, j[2]), two(a, j[3])} end, i))
+    -- Such an index could name a row of the tensor, because the row before it ends there.
+    for _, wrong in ipairs {-5, 4} do
+      local bad = j:clone()
+      bad[3][1][1] = wrong
+      expect.raises(function() func.vmap(two)(i, bad):sum():item() end,
+        ("index: index %d is out of range for dim 2 of size 4"):format(wrong))
+    end
+    local lengths, data = lg.tensor {{1, 3}, {2, 2}}, lg.randn(4)
+    local function parts(n) return data:segment_reduce("sum", n) end
+    close(func.vmap(parts)(lengths), loop(parts, lengths))
+    expect.raises(function() func.vmap(parts)(lengths + 1):sum():item() end, "segment_reduce: the lengths add up to 6 where dim 1 has 4")
+  end)
   it("equals the loop for images", function()
     local x = lg.randn(4, 2, 8, 8)
     local model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.MaxPool2d(2), nn.GroupNorm(1, 3))

@@ -17,8 +17,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint extent[8];      // of the broadcast shape
   uint64_t index[8];
   int64_t stride[64];  // of each index, for each dim
+  int64_t size[8];     // of the dim that an index selects along
   uint type[8];
-  uint size[8];        // of the dim that an index selects along
 };
 layout(push_constant, scalar) uniform Push {
   Arguments a;
@@ -37,10 +37,10 @@ void main() {
     for (uint k = 0; k < INDICES; ++k) {
       int64_t from = 0;
       for (uint d = 0; d < a.dims; ++d) from += int64_t(place[d]) * a.stride[k * 8 + d];
-      const int64_t given = load_integer(a.index[k], from, a.type[k]), size = int64_t(a.size[k]);
+      const int64_t given = load_integer(a.index[k], from, a.type[k]), size = a.size[k];
       int64_t chosen = given < 0 ? given + size : given;
       if (chosen < 0 || chosen >= size) {
-        note_index(a.fault, a.kind, k, given, a.size[k]);
+        note_index(a.fault, a.kind, k, given, uint(size));
         chosen = 0;
       }
       row = row * size + chosen;

@@ -16,7 +16,8 @@ struct FlatArguments {
   uint32_t extent[8];
   uint64_t index[8];
   int64_t stride[8][8];
-  uint32_t type[8], size[8];
+  int64_t size[8];
+  uint32_t type[8];
 };
 static_assert(offsetof(FlatArguments, index) == 128);
 
@@ -26,12 +27,7 @@ struct RepeatedPushConstants {
 };
 static_assert(sizeof(RepeatedPushConstants) <= kPushConstantBytes);
 
-bool supports_flat_positions(const Call& call) {
-  constexpr int64_t kMost = int64_t(1) << 31;
-  for (size_t d = 0; d < call.in.size(); ++d)
-    if (call.list(0)[int(d)] >= kMost) return false;
-  return indexable(call.output());
-}
+bool supports_flat_positions(const Call& call) { return indexable(call.output()); }
 
 void run_flat_positions(const Call& call, Recorder& recorder) {
   Shape shape;
@@ -52,7 +48,7 @@ void run_flat_positions(const Call& call, Recorder& recorder) {
     const Strides strides = broadcast_strides(index.shape(), index.strides(), shape);
     a.index[k] = launch.reads(index);
     a.type[k] = uint32_t(index.dtype());
-    a.size[k] = uint32_t(call.list(0)[int(k)]);
+    a.size[k] = call.list(0)[int(k)];
     for (int d = 0; d < strides.size(); ++d) a.stride[k][d] = strides[d];
   }
   launch.run(shaders::FlatPositions{.indices = uint32_t(call.in.size())}, {groups_for(a.count, recorder)},

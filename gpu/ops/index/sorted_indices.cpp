@@ -7,7 +7,7 @@ namespace lunagrad::gpu {
 namespace {
 
 constexpr size_t kMostEntries = 8;
-constexpr uint64_t kMostKeys = 1 << 24;  // of an entry, which has 8 bytes for each
+constexpr uint64_t kMostKeys = 1 << 24;  // of all entries, which have 8 bytes for each: 128 MiB
 
 }  // namespace
 
@@ -38,14 +38,23 @@ std::shared_ptr<const SortedKeys> SortedIndices::sorted(const IndexedRows& rows,
     }
     entries_.erase(found);
   }
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.source.older_than(source); });
   const auto keys =
       std::make_shared<SortedKeys>(uint32_t(rows.count()), uint32_t(std::bit_width(rows.size)), recorder);
   write_keys(rows, keys->unsorted(), recorder);
   keys->sort(recorder);
-  if (rows.count() > kMostKeys) return keys;
-  entries_.push_front({source, keys});
-  if (entries_.size() > kMostEntries) entries_.pop_back();
+  keep({source, keys, rows.count()});
   return keys;
+}
+
+void SortedIndices::keep(Entry entry) {
+  if (entry.count > kMostKeys) return;
+  entries_.push_front(std::move(entry));
+  uint64_t count = 0;
+  size_t kept = 0;
+  auto last = entries_.begin();
+  while (last != entries_.end() && kept < kMostEntries && (count += last->count) <= kMostKeys) ++last, ++kept;
+  entries_.erase(last, entries_.end());
 }
 
 void SortedIndices::forget(const Range* range) noexcept {

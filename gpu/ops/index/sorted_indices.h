@@ -3,8 +3,8 @@
 // passes and the layers of a model reduce by the same index again and again, and sorting it takes most of the
 // time. An entry is found again while the bytes of the index are the same: the stream stamps each write to a
 // range (Range::written_epoch, Range::upload), also of writes that no tensor's version counts, such as those
-// of captured graphs. The memory counts as memory in use; it is freed with the index, and before an
-// allocation fails. Not thread-safe: the device's lock guards it.
+// of captured graphs. The memory counts as memory in use. It is freed with the index, when the index has
+// changed and is sorted again, and before an allocation fails. Not thread-safe: the device's lock guards it.
 #include <list>
 #include <memory>
 
@@ -13,14 +13,14 @@
 
 namespace lunagrad::gpu {
 
-class SortedIndices {
+class SortedIndices final : public KeptMemory {
  public:
   // The keys of the rows (write_keys()), sorted. Faults are noted when the index is sorted. What depends on a
   // faulty call is refused, so these keys are not found again.
   std::shared_ptr<const SortedKeys> sorted(const IndexedRows&, Recorder&);
   // The range is about to be freed.
   void forget(const Range*) noexcept;
-  void clear() noexcept { entries_.clear(); }
+  void clear() noexcept override { entries_.clear(); }
 
  private:
   // What the keys follow from.
@@ -34,12 +34,17 @@ class SortedIndices {
     int64_t choices;
     uint64_t size;
     bool operator==(const Source&) const = default;
+    bool older_than(const Source& other) const {
+      return range == other.range && (written_epoch != other.written_epoch || upload != other.upload);
+    }
   };
   struct Entry {
     Source source;
     std::shared_ptr<const SortedKeys> keys;
+    uint64_t count;
   };
   static Source source_of(const IndexedRows&);
+  void keep(Entry);
 
   std::list<Entry> entries_;  // the last used one first
 };

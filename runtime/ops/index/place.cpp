@@ -288,15 +288,14 @@ Operands segment_reduce_compose(const Call& call) {
     fail("segment_reduce: lengths must have one dim (got shape ", lengths.shape(), ")");
   const int64_t segments = lengths.size(0);
   const int64_t length = data.size(axis);
-  // On a device the kernel that reads the lengths checks them, so that nothing waits, unless it has nothing
+  // The kernel that reads the lengths checks them, so that nothing waits, unless it has nothing to read or
   // to write.
-  if (lengths.device().is_cpu() || segments == 0 || length == 0) {
+  if (segments == 0 || length == 0) {
     const NoGrad off;
-    if (segments > 0 && min(lengths).item_integer() < 0)
-      fail("segment_reduce: a length must not be negative");
+    const int64_t least = segments > 0 ? min(lengths).item_integer() : 0;
+    if (least < 0) fail("segment_reduce: a length must not be negative (got ", least, ")");
     if (const int64_t total = segments > 0 ? sum(lengths).item_integer() : 0; total != length)
-      fail("segment_reduce: the lengths add up to ", total, " where dim ", axis + 1, " of shape ",
-           data.shape(), " has ", length);
+      fail("segment_reduce: the lengths add up to ", total, " where dim ", axis + 1, " has ", length);
   }
   constexpr int64_t kOfWord[] = {kSum, kMean, kAmax, kAmin, kProd};  // sum, mean, max, min, prod
   constexpr double kEmpty[] = {0, 0, -INFINITY, INFINITY, 1};

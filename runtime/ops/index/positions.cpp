@@ -29,8 +29,9 @@ bool combine_positions(int64_t* to, const int64_t* index, int64_t count, int64_t
     bool all = true;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t wrapped = index[i] < 0 ? index[i] + size : index[i];
-      all &= uint64_t(wrapped) < uint64_t(size);
-      to[i] = first ? wrapped : to[i] * size + wrapped;
+      const bool in_range = uint64_t(wrapped) < uint64_t(size);
+      all &= in_range;
+      to[i] = (first ? 0 : to[i] * size) + (in_range ? wrapped : 0);  // else the sum might overflow
     }
     if (!all) good = false;
   });
@@ -85,25 +86,29 @@ const Op kFlatPositions{
 
 // --- _repeated_positions ---
 
-constexpr int kTotal = 0;
+constexpr int kTotal = 0, kAxis = 1;  // parameters
 
 void repeated_positions_shape(Call& call) { call.emit({call.integer(kTotal)}, DType::i64); }
 void repeated_positions_cpu(const Call& call) {
   const Tensor counts = in_order(call.input(0));
+  const int64_t total = call.integer(kTotal);
   int64_t* to = call.output().data<int64_t>();
-  int64_t* const end = to + call.integer(kTotal);
+  int64_t* const end = to + total;
   visit_dtype(counts.dtype(), [&]<class T>() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       const T* const times = counts.data<T>();
-      for (int64_t i = 0; i < counts.numel(); ++i)
-        to = std::fill_n(to, std::min<int64_t>(times[i], end - to), i);
+      uint64_t sum = 0;  // wraps around, as on a GPU
+      for (int64_t i = 0; i < counts.numel(); ++i) {
+        const int64_t n = int64_t(times[i]);
+        if (n < 0) fail("segment_reduce: a length must not be negative (got ", n, ")");
+        sum += uint64_t(n);
+        to = std::fill_n(to, std::min(n, end - to), i);
+      }
+      if (int64_t(sum) != total)
+        fail("segment_reduce: the lengths add up to ", int64_t(sum), " where dim ", call.integer(kAxis) + 1,
+             " has ", total);
     }
   });
-}
-Operands repeated_positions_compose(const Call& call) {
-  const Tensor ends = cumsum(to(call.input(0), DType::i64), 0);
-  const Tensor positions = arange(0, double(call.integer(kTotal)), 1, DType::i64, ends.device());
-  return {apply1(*find_op("_searchsorted"), {ends, positions}, {true})};
 }
 const Op kRepeatedPositions{
     .name = "_repeated_positions",
@@ -112,7 +117,6 @@ const Op kRepeatedPositions{
     .params = {{"total", ParamKind::integer, {}}, {"dim", ParamKind::integer, -1}},
     .shape = repeated_positions_shape,
     .cpu = repeated_positions_cpu,
-    .compose = repeated_positions_compose,
     .integer_inputs = 1,
     .family = OpFamily::view,
     .flops = kMovesData};

@@ -11,9 +11,9 @@ namespace lunagrad {
 // of range …", or with `puts` "index_put: …", on a GPU at the next wait.
 Tensor flat_positions(std::span<const Tensor> indices, const Shape& sizes, bool puts);
 
-// i64 [total]: each position of counts, a vector of integers, as often as it says. The counts are not
-// negative and add up to total: on the CPU the caller checks this, a GPU raises segment_reduce's error about
-// dim `dim` at the next wait.
+// i64 [total]: each position of counts, a vector of integers, as often as it says. Counts that are negative
+// or do not add up to total are segment_reduce's error about dim `dim`, on a GPU at the next wait. Both have
+// elements.
 Tensor repeated_positions(const Tensor& counts, int64_t total, int dim);
 
 }  // namespace lunagrad
