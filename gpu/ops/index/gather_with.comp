@@ -24,7 +24,8 @@ layout(push_constant, scalar) uniform Push {
 void main() {
   for (uint i = gl_GlobalInvocationID.x; i < a.count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
     const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_picked);
-    const uint key = min(a.keys.at[slice - o * a.picked], a.size - 1);
+    const uint key = a.keys.at[slice - o * a.picked];
+    if (key >= a.size) continue;  // the result is refused
     const int64_t from = (int64_t(o) * int64_t(a.size) + int64_t(key)) * int64_t(a.inner) + int64_t(i - slice * a.inner);
     if (FOURS) {
       const vec4 x = load_f32x4(a.x, from), other = load_f32x4(a.other, int64_t(i));

@@ -27,7 +27,12 @@ struct RepeatedPushConstants {
 };
 static_assert(sizeof(RepeatedPushConstants) <= kPushConstantBytes);
 
-bool supports_flat_positions(const Call& call) { return indexable(call.output()); }
+bool supports_flat_positions(const Call& call) {
+  const Dims& sizes = call.list(0);
+  const bool has_small_dims =  // the text of a fault counts them in 32 bits
+      std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size <= UINT32_MAX; });
+  return has_small_dims && indexable(call.output());
+}
 
 void run_flat_positions(const Call& call, Recorder& recorder) {
   Shape shape;

@@ -23,9 +23,9 @@ void main() {
       const int64_t count = load_integer(counts, int64_t(i), COUNT_TYPE);
       if (count < 0) note_index(fault, length_kind, i, count, positions);
     }
-    const int64_t sum = load_integer(ends, int64_t(positions - 1), kI64);
+    const int64_t sum = positions == 0 ? 0 : load_integer(ends, int64_t(positions - 1), kI64);
     if (i == 0 && sum != int64_t(total)) note_index(fault, sum_kind, dim, sum, total);
-    if (i >= total) continue;
+    if (i >= total || positions == 0) continue;
     uint low = 0, high = positions - 1;
     while (low < high) {
       const uint middle = (low + high) / 2;

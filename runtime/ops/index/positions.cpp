@@ -18,6 +18,13 @@ namespace {
 constexpr int kSizes = 0, kPuts = 1;  // parameters
 
 void flat_positions_shape(Call& call) {
+  const Dims& sizes = call.list(kSizes);
+  if (sizes.empty() || int(call.in.size()) != sizes.size())
+    fail(call.op->name, ": ", sizes.size(), " sizes do not fit ", call.in.size(), " index tensors");
+  int64_t rows = 1;
+  for (const int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(rows, size, &rows))
+      fail(call.op->name, ": no tensor has dims of the sizes ", sizes);
   Shape shape;
   for (const Tensor& index : call.in) shape = broadcast_shapes(call.op->name, shape, index.shape());
   call.emit({numel(shape)}, DType::i64);
@@ -88,7 +95,10 @@ const Op kFlatPositions{
 
 constexpr int kTotal = 0, kAxis = 1;  // parameters
 
-void repeated_positions_shape(Call& call) { call.emit({call.integer(kTotal)}, DType::i64); }
+void repeated_positions_shape(Call& call) {
+  if (call.integer(kTotal) < 0) fail(call.op->name, ": the total is ", call.integer(kTotal));
+  call.emit({call.integer(kTotal)}, DType::i64);
+}
 void repeated_positions_cpu(const Call& call) {
   const Tensor counts = in_order(call.input(0));
   const int64_t total = call.integer(kTotal);
