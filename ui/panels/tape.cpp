@@ -200,15 +200,14 @@ class TapePanel final : public Panel {
     const TapeModel& model = bench.tape();
     if (picture.canvas.number != picture_) {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
-      // view, it is fitted after modules are opened or closed, as long as everything is legible.
-      const bool collapsed = model.collapse() != collapse_;
+      // view, it is fitted to every picture, as long as everything is legible.
       const bool turned = picture.canvas.layout.sideways != sideways_;
       sideways_ = picture.canvas.layout.sideways;
       if (whole_ && !moved_ && model.collapse().exceptions == collapse_.exceptions)
         show_whole();
       else if (picture_ == 0 || structure_ == 0 || turned || model.kept() < 0.25)
         show_end();
-      else if (collapsed && !moved_)
+      else if (!moved_)
         canvas_.fit_if_legible();
       collapse_ = model.collapse();
       picture_ = picture.canvas.number;
