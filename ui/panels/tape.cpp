@@ -527,8 +527,7 @@ class TapePanel final : public Panel {
       explain(help);
       return chosen;
     };
-    const std::string place = node.place.file + ":" + std::to_string(node.place.line);
-    if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
+    if (item("Go to line " + file_and_line(node.place), node.place.line > 0,
              "Goes to the line that made this node."))
       bench.texts().go_to(node.place);
     if (why_entry(bench, "tape.menu", "Follows the causes of its value and gradient."))
@@ -584,7 +583,7 @@ class TapePanel final : public Panel {
   ImVec2 sheet_{0, 0};  // its size
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
   int menu_node_ = -1, wanted_menu_ = -1;
-  ChangeMenu changes_;
+  ChangeMenu changes_{"Tape"};
   char search_[128] = "";
   bool focus_search_ = false;
   TapeExportMenu export_;
