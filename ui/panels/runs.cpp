@@ -240,7 +240,7 @@ class RunsPanel final : public Panel {
     }
     if (several && action("Compare", pair(bench).size() == 2, "runs.compare", kCompareHelp)) compare(bench);
     for (const RunAction& of : actions(bench)) {
-      if (action(of.label, of.possible, of.item, of.help)) of.act();
+      if (of.item && action(of.label, of.possible, of.item, of.help)) of.act();
       if (of.help == kForkHelp) fork_button_ = last_item_area();
     }
   }
@@ -248,7 +248,7 @@ class RunsPanel final : public Panel {
   // What can be done with the selected runs: the buttons, and the menu of a row.
   std::vector<RunAction> actions(Workbench& bench) {
     const RunSummary* const run = selected_run(bench);
-    return {{"Open", "runs.open", kOpenHelp, can_open(bench), [this, &bench] { open(bench); }},
+    return {{"Open", nullptr, kOpenHelp, can_open(bench), [this, &bench] { open(bench); }},
             {"Note", "runs.note", kNoteHelp, run != nullptr, [this, run] { dialogs_.ask_note(*run); }},
             {"Fork...", "runs.fork", kForkHelp, can_fork(bench), [this, &bench] { fork(bench); }},
             {"Script", "runs.script", kScriptHelp, run != nullptr, [this, &bench] { open_script(bench); }},

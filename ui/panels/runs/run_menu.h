@@ -10,7 +10,8 @@
 
 namespace lunagrad {
 
-// What can be done with the selected runs. `item` is the name of its button in the description.
+// What can be done with the selected runs. `item` is the name of its button in the description,
+// null if it is only in the menu.
 struct RunAction {
   const char *label, *item, *help;
   bool possible;
