@@ -258,7 +258,7 @@ room(ui/compare "Comparisons of steps, runs and tapes."
 room(ui/workbench "The state that panels read."
      script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
 room(ui/panels/runs "Parts of the runs panel."
-     script/report script/run ui/runs ui/widgets ui/window ui/workbench)
+     runtime/core script/report script/run ui/base ui/runs ui/widgets ui/window ui/workbench)
 room(ui/panels/editor "Parts of the editor panel."
      script/run ui/base ui/editor ui/text ui/window ui/workbench)
 room(ui/panels/time "Parts of the timeline panel."

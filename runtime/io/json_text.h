@@ -9,6 +9,8 @@
 
 namespace lunagrad {
 
+using SortedJson = nlohmann::json;  // its objects sort their keys
+
 inline constexpr int kDeepestJson = 4 * kDeepestNesting;  // a table of lg.io.save is three levels of JSON
 
 struct JsonExtent {

@@ -30,8 +30,6 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-using SortedJson = nlohmann::json;
-
 constexpr size_t kListed = 5;  // damaged lines of a file that are listed by number
 
 // Takes the lock that a run holds while it writes to its folder.

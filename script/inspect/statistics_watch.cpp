@@ -238,7 +238,7 @@ void StatisticsWatch::end() {
 void StatisticsWatch::optimized(const TensorList& parameters) {
   if (!looking_) return;
   for (const Tensor& x : parameters)
-    if (x.node() && x.node()->is_leaf()) {
+    if (x.requires_grad() && x.node() && x.node()->is_leaf()) {  // a frozen parameter is not updated
       Leaf& leaf = leaves_.try_emplace(x.node()->id).first->second;
       leaf.node = x.node();
       leaf.optimized = true;

@@ -23,9 +23,7 @@ constexpr size_t kMostFigures = 20000;
 
 // Rounded to six digits, which is enough to read.
 Json number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return std::strtod(number_figure(value, 6).c_str(), nullptr);
+  return json_number(std::isfinite(value) ? std::strtod(number_figure(value, 6).c_str(), nullptr) : value);
 }
 
 // `at`: index into the figures, plus one; 0: there are none.

@@ -8,8 +8,6 @@
 
 namespace lunagrad {
 
-// JSON lacks NaN and infinities: they are "NaN", "Infinity" and "-Infinity".
-Json json_number(double value);
 // On one line, or indented. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const Json&, int indent = -1);
 // The object as text, with a first entry "checksummed" and the text's checksum as the last entry, so that

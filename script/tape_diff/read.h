@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/io/json_text.h"
 #include "script/tape_diff/graph.h"
 
 namespace lunagrad {
-
-using SortedJson = nlohmann::json;  // its objects sort their keys
 
 TapeGraph read_tape_file(const std::string& path);
 // Reads the text of a tape file; `title` names the file in errors.

@@ -6,4 +6,7 @@ namespace lunagrad {
 
 using Json = nlohmann::ordered_json;
 
+// JSON lacks NaN and infinities: they are "NaN", "Infinity" and "-Infinity".
+Json json_number(double value);
+
 }  // namespace lunagrad

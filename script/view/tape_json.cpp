@@ -31,16 +31,9 @@ Json operands_json(const std::vector<OperandInfo>& operands, const std::unordere
   return list;
 }
 
-// JSON has no number for NaN and infinities: they are texts, as in a run's folder.
-Json figure_json(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
-
 Json summary_json(const Summary& s) {
-  return Json::array({s.count, s.zeros, s.nans, s.infs, figure_json(s.min), figure_json(s.max),
-                      figure_json(s.mean), figure_json(s.norm)});
+  return Json::array({s.count, s.zeros, s.nans, s.infs, json_number(s.min), json_number(s.max),
+                      json_number(s.mean), json_number(s.norm)});
 }
 
 }  // namespace

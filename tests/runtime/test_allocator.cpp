@@ -74,6 +74,18 @@ TEST_CASE("a steady loop asks the system for nothing" * doctest::skip(tests::kAd
   CHECK(cpu.memory().reserved == reserved);
 }
 
+TEST_CASE("a block of whole huge pages takes one small page more" * doctest::skip(tests::kAddressSanitizer)) {
+  Device& cpu = cpu_device();
+  cpu.release_unused();
+  for (const size_t bytes : {2 << 20, 4 << 20, 10 << 20, 64 << 20}) {
+    const size_t before = cpu.memory().reserved;
+    void* const block = cpu.alloc(bytes);
+    CHECK(cpu.memory().reserved - before == bytes + 4096);
+    cpu.free(block, bytes);
+    cpu.release_unused();
+  }
+}
+
 TEST_CASE("sizes that keep changing do not pile up" * doctest::skip(tests::kAddressSanitizer)) {
   Device& cpu = cpu_device();
   cpu.release_unused();

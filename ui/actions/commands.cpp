@@ -162,7 +162,8 @@ std::vector<CommandPtr> Commands::matching(std::string_view typed) const {
     constexpr int kNotNow = 30;   // of equally good matches, those that can run come first
     std::optional<int> score = 0;
     if (!words.empty()) {
-      score = words.score({command.name, command.synonyms, command.help});
+      score = command.named_by_file ? words.score({"", command.synonyms, command.name + " " + command.help})
+                                    : words.score({command.name, command.synonyms, command.help});
       if (same_key(typed, command.key)) score = kKey;
       if (score && !enabled(command)) *score -= kNotNow;
     }

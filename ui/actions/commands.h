@@ -38,6 +38,8 @@ struct Command {
   // or depends on the focus.
   bool composed = false;
   std::string synonyms = {};  // more words that find it; commands of the table have theirs in command_words.h
+  bool named_by_file =
+      false;  // the name says a script's file, not what it is: found like the words of `help`
 };
 using CommandPtr = std::shared_ptr<const Command>;
 

@@ -226,6 +226,7 @@ void RunActions::take_run(const std::string& folder) {
     if (awaited) opening_ = false;
     if (!problem.empty()) return complain(problem);
     if (!awaited) return;  // another script was opened meanwhile
+    if (!script_.empty() && opened.script != script_) options_.set.clear();
     script_ = opened.script;
     shell_.write(ConsoleLine::Kind::note, "opened " + path + "; Run starts its script from the beginning\n");
     if (const std::optional<bool> paused = std::exchange(begins_, std::nullopt)) begin(*paused);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <tuple>
 
@@ -82,8 +83,9 @@ std::string headline(const AlarmGroup& group) {
 }
 
 std::string advice(const Alarm& alarm) {
-  return (alarm.fact.empty() ? "" : alarm.fact + ".") +
-         (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
+  std::string fact = alarm.fact.empty() ? "" : alarm.fact + ".";
+  if (!fact.empty()) fact[0] = char(std::toupper(static_cast<unsigned char>(fact[0])));
+  return fact + (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
 }
 
 void Alarms::clear() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "runtime/core/op.h"
+#include "ui/window/indented_text.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -200,7 +201,7 @@ class BreakpointsPanel final : public Panel {
     const std::string& text = hit.explanation;
     for (size_t from = 0; from <= text.size();) {
       const size_t end = std::min(text.find('\n', from), text.size());
-      ImGui::TextUnformatted(text.c_str() + from, text.c_str() + end);
+      indented_text(text.substr(from, end - from));
       bench.description().add_last("breakpoints.explanation", text.substr(from, end - from));
       from = end + 1;
     }

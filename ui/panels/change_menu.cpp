@@ -74,13 +74,13 @@ void ChangeMenu::begin(Workbench& bench, ChangeItem::Kind kind, const std::strin
       return ask("Insert after " + path, call("insert", path) + ", ", "lg.nn.", ", \"after\")",
                  "the new module, which keeps the shape");
     case ChangeItem::remove:
-      return bench.control().evaluate(call("remove", path) + ")");
+      return evaluate(bench, call("remove", path) + ")");
     case ChangeItem::freeze:
-      return bench.control().evaluate(call("freeze", path) + ")");
+      return evaluate(bench, call("freeze", path) + ")");
     case ChangeItem::unfreeze:
-      return bench.control().evaluate(call("unfreeze", path) + ")");
+      return evaluate(bench, call("unfreeze", path) + ")");
     case ChangeItem::reinit:
-      return bench.control().evaluate(call("reinit", path) + ")");
+      return evaluate(bench, call("reinit", path) + ")");
     case ChangeItem::reinit_by:
       return ask("Re-initialise " + path, call("reinit", path) + ", \"", "xavier_uniform_", "\")",
                  "a name of lg.nn.init");
@@ -91,6 +91,13 @@ void ChangeMenu::begin(Workbench& bench, ChangeItem::Kind kind, const std::strin
                  "\"optimizer\", " + quoted(path) + ", \"lr\", 0.001", ")",
                  "optimizer, parameters, the name of a setting or state, its value");
   }
+}
+
+void ChangeMenu::evaluate(Workbench& bench, const std::string& line) const {
+  bench.control().evaluate(line);
+  const PanelLayout& layout = bench.settings().layout;
+  if (layout.front[size_t(layout.region_of("History"))] != "History")
+    bench.shell().raise_panel("Console", panel_);
 }
 
 void ChangeMenu::ask_element(const std::string& path, const std::string& position, const std::string& value) {
@@ -141,7 +148,7 @@ void ChangeMenu::draw_field(Workbench& bench) {
   const bool pressed = ImGui::Button("Apply");
   bench.description().add_last("change.apply", "");
   if (entered || pressed) {
-    bench.control().evaluate(line);
+    evaluate(bench, line);
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndPopup();

@@ -30,6 +30,7 @@ std::span<const ChangeItem> change_items();  // none in a build without lg.surge
 
 class ChangeMenu {
  public:
+  explicit ChangeMenu(const char* panel) : panel_(panel) {}  // the panel with the menu
   // Does what the item says for the module or the tensor at `path`, or asks for the value that it needs.
   void begin(Workbench&, ChangeItem::Kind, const std::string& path);
   // Draws the items for the module or the tensor at `path` into an open popup; the tape or the model gives
@@ -45,6 +46,11 @@ class ChangeMenu {
   void ask(std::string title, std::string before, const std::string& text, std::string after,
            std::string hint);
 
+  // Runs the line. The console comes to the front of its region, since it shows the change and its errors:
+  // not over the menu's own panel, and not while History shows the change.
+  void evaluate(Workbench&, const std::string& line) const;
+
+  const char* const panel_;
   std::string title_, before_, after_, hint_;
   char text_[512] = "";
   bool opens_ = false;

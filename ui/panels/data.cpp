@@ -36,7 +36,7 @@ class DataPanel final : public Panel {
   void add_commands(Workbench& bench) override {
     for (int look = 0; look < int(std::size(kLooks)); ++look)
       add_own_command(bench, kLooks[look], kLookHelp[look], [this, look] { look_ = BatchLook(look); });
-    add_own_command(bench, "Freeze", kFreezeHelp, [this] { frozen_ = !frozen_; });
+    add_own_command(bench, "Keep this batch", kFreezeHelp, [this] { frozen_ = !frozen_; });
   }
 
   void draw(Workbench& bench) override {

@@ -498,7 +498,7 @@ class GradientsPanel final : public Panel {
 
   bool show_over_ = false;
   View view_ = View::norms;
-  ChangeMenu changes_;
+  ChangeMenu changes_{"Gradients"};
   std::string chosen_;                          // name of the chosen parameter
   std::vector<const ParameterHistory*> lines_;  // lines of this frame's chart
   PlotAxis axis_;

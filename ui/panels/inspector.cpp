@@ -247,10 +247,14 @@ class InspectorPanel final : public Panel {
             "Time of its gradient in the latest backward pass.");
       }
       const TapeSnapshot& tape = *bench.tape().tape();
-      if (const std::string planned = planned_text(tape.plan, size_t(bench.tape().selected()));
-          !planned.empty())
-        row(bench, "plan", planned,
-            ("How steps compute the call while nobody looks. " + plan_origin(*tape.plan.plan)).c_str());
+      if (const PlannedText planned = planned_text(tape.plan, size_t(bench.tape().selected()));
+          !planned.brief.empty()) {
+        row(bench, "plan", planned.brief,
+            (planned.detail + "\nSo steps compute the call while nobody looks. " +
+             plan_origin(*tape.plan.plan))
+                .c_str());
+        bench.description().add_last("inspector.plan", planned.detail);
+      }
       if (const StepComparison* const compared = bench.step_comparing().shown())
         for (const auto& [name, words] : compared_rows(*compared, node.id))
           row(bench, ("with " + bench.step_comparing().inquiry().with()).c_str(), name + " " + words,

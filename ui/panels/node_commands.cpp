@@ -41,20 +41,21 @@ void find_nodes(Workbench& bench, const char* panel, std::string_view typed, std
     const NodeInfo& node = tape->nodes[i];
     const std::string name = node_name(node);
     if (!names.insert(name).second) continue;
-    const std::string place =
-        node.place.line > 0 ? ", " + node.place.file + ":" + std::to_string(node.place.line) : "";
-    Command command{"Node: " + name, "", "Selects it in the tape: " + public_op_name(node.op) + place,
-                    [&bench, panel, id = node.id, structure = bench.tape().structure(), at = int(i)] {
-                      bench.shell().show_panel(panel);
-                      // Another step has other nodes, at the same positions as long as the structure is the
-                      // same.
-                      const int now = bench.tape().find_node(id);
-                      if (now >= 0)
-                        bench.tape_actions().select(now);
-                      else if (bench.tape().structure() == structure)
-                        bench.tape_actions().select(at);
-                    }};
-    command.synonyms = (*texts)[i];
+    const std::string place = file_and_line(node.place);
+    Command command{
+        "Node: " + name, "",
+        "Selects it in the tape: " + public_op_name(node.op) + (place.empty() ? "" : ", " + place),
+        [&bench, panel, id = node.id, structure = bench.tape().structure(), at = int(i)] {
+          bench.shell().show_panel(panel);
+          // Another step has other nodes, at the same positions as long as the structure is the
+          // same.
+          const int now = bench.tape().find_node(id);
+          if (now >= 0)
+            bench.tape_actions().select(now);
+          else if (bench.tape().structure() == structure)
+            bench.tape_actions().select(at);
+        }};
+    command.synonyms = node_words(node);
     found.push_back(std::move(command));
   }
 }

@@ -81,7 +81,7 @@ class ProfilerPanel final : public Panel {
       chosen_ = kOwners;
       bench.owners().find();
     });
-    add_own_command(bench, "Freeze", kFreezeHelp, [this] { frozen_ = !frozen_; });
+    add_own_command(bench, "Keep these figures", kFreezeHelp, [this] { frozen_ = !frozen_; });
     add_own_command(bench, "Reset", kResetHelp, [this, &bench] { reset(bench); });
     add_own_command(
         bench, "Export", kExportHelp, [this, &bench] { write_trace(bench); },

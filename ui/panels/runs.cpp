@@ -22,11 +22,11 @@
 #include "ui/panels/runs/folder_tasks.h"
 #include "ui/panels/runs/name_cell.h"
 #include "ui/panels/runs/own_run.h"
+#include "ui/panels/runs/run_menu.h"
 #include "ui/panels/runs/run_source.h"
 #include "ui/panels/time/fork_form.h"
 #include "ui/runs/list.h"
 #include "ui/runs/parallel.h"
-#include "ui/widgets/icon.h"
 #include "ui/widgets/parallel_plot.h"
 #include "ui/window/outlined.h"
 #include "ui/window/theme.h"
@@ -35,7 +35,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr float kLeastTable = 9;  // least height of the table beside parallel coordinates, in em
+constexpr float kLeastTable = 9;    // least height of the table below parallel coordinates, in em
+constexpr float kLeastBeside = 36;  // least width of the panel with the table beside them
 constexpr float kLeastName = 7, kForkName = 15, kMostName = 26;  // widths of the names, in em
 
 class RunsPanel final : public Panel {
@@ -55,6 +56,9 @@ class RunsPanel final : public Panel {
     add_own_command(
         bench, "New run from the selected run", kForkHelp, [this, &bench] { fork(bench); },
         [this, &bench] { return can_fork(bench); });
+    add_own_command(
+        bench, "Open the selected run", kOpenHelp, [this, &bench] { open(bench); },
+        [this, &bench] { return can_open(bench); });
     add_own_command(
         bench, "Note on the selected run", kNoteHelp, [this, run] { dialogs_.ask_note(*run()); },
         [run] { return run() != nullptr; });
@@ -235,14 +239,23 @@ class RunsPanel final : public Panel {
       explain(kParallelHelp);
     }
     if (several && action("Compare", pair(bench).size() == 2, "runs.compare", kCompareHelp)) compare(bench);
+    for (const RunAction& of : actions(bench)) {
+      if (of.item && action(of.label, of.possible, of.item, of.help)) of.act();
+      if (of.help == kForkHelp) fork_button_ = last_item_area();
+    }
+  }
+
+  // What can be done with the selected runs: the buttons, and the menu of a row.
+  std::vector<RunAction> actions(Workbench& bench) {
     const RunSummary* const run = selected_run(bench);
-    if (action("Note", run, "runs.note", kNoteHelp)) dialogs_.ask_note(*run);
-    if (action("Fork...", can_fork(bench), "runs.fork", kForkHelp)) fork(bench);
-    fork_button_ = last_item_area();
-    if (action("Script", selected_.size() == 1, "runs.script", kScriptHelp)) open_script(bench);
-    if (action("Export", !to_export(bench).empty(), "runs.export", kExportHelp))
-      tasks_.export_runs(bench, to_export(bench));
-    if (action("Delete", !selected_.empty(), "runs.delete", kDeleteHelp)) dialogs_.ask_deletion(selected_);
+    return {{"Open", nullptr, kOpenHelp, can_open(bench), [this, &bench] { open(bench); }},
+            {"Note", "runs.note", kNoteHelp, run != nullptr, [this, run] { dialogs_.ask_note(*run); }},
+            {"Fork...", "runs.fork", kForkHelp, can_fork(bench), [this, &bench] { fork(bench); }},
+            {"Script", "runs.script", kScriptHelp, run != nullptr, [this, &bench] { open_script(bench); }},
+            {"Export", "runs.export", kExportHelp, !to_export(bench).empty(),
+             [this, &bench] { tasks_.export_runs(bench, to_export(bench)); }},
+            {"Delete", "runs.delete", kDeleteHelp, !selected_.empty(),
+             [this] { dialogs_.ask_deletion(selected_); }}};
   }
 
   // The selected runs, or else the ticked ones.
@@ -277,6 +290,8 @@ class RunsPanel final : public Panel {
     const RunSummary* const run = selected_run(bench);
     return run && run->problem.empty();
   }
+  bool can_open(Workbench& bench) const { return can_fork(bench) && !bench.journal().active(); }
+  void open(Workbench& bench) { bench.control().open_run(*selected_.begin()); }
   void fork(Workbench& bench) {
     const RunSummary* const run = selected_run(bench);
     fork_.open(bench, run->folder, run->steps);
@@ -303,8 +318,8 @@ class RunsPanel final : public Panel {
     explain("Shows the trials of one sweep, or all runs.");
   }
 
-  // Draws the plot above the table, which keeps half of the height. Returns true when the panel is too low
-  // for both.
+  // Draws the plot above the table, which keeps half of the height, or in a low panel to its left. Returns
+  // true when the panel is too small for both.
   bool draw_parallel(Workbench& bench) {
     if (!parallel_) return false;
     if (!plot_) {
@@ -320,26 +335,19 @@ class RunsPanel final : public Panel {
     for (const size_t row : listed_)
       if (selected_.count(runs[row].folder)) chosen.insert(row);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool alone = room.y < em(9 + kLeastTable);
+    const bool low = room.y < em(9 + kLeastTable), beside = low && room.x >= em(kLeastBeside);
+    const bool alone = low && !beside;
     const ParallelPick pick = draw_parallel_plot(
         "runs.parallel", *plot_, chosen,
-        {std::max(room.x, em(3)), std::max(alone ? room.y : room.y / 2, em(9))}, bench.description());
+        {std::max(beside ? room.x * 0.48f : room.x, em(3)), std::max(low ? room.y : room.y / 2, em(9))},
+        bench.description());
     if (pick.clicked) {
       select(runs[*pick.clicked].folder);
       scroll_to_ = runs[*pick.clicked].folder;
     }
     if (brushes_.take(bench, pick, *plot_, listed_, order_.metric)) brush_rows(runs);
-    if (!pick.under) return alone;
-    const RunSummary& run = runs[*pick.under];
-    const double best = best_of(run, order_.metric);
-    std::string values = run.name;
-    const size_t settings = plot_->axes.size() - (order_.metric.empty() ? 0 : 1);
-    for (size_t i = 0; i < settings; ++i)
-      if (const auto found = run.config.find(plot_->axes[i].name); found != run.config.end())
-        values += "\n" + found->first + " " + found->second;
-    if (!order_.metric.empty())
-      values += "\n" + (std::isnan(best) ? "no " + order_.metric : order_.metric + " " + number_figure(best));
-    explain(values.c_str());
+    if (pick.under) explain(run_values(runs[*pick.under], *plot_, order_.metric).c_str());
+    if (beside) ImGui::SameLine(0, em(1));
     return alone;
   }
 
@@ -362,6 +370,7 @@ class RunsPanel final : public Panel {
     room.y = std::max(room.y, em(7));  // a low panel scrolls
     table_right_ = ImGui::GetCursorScreenPos().x + room.x;
     if (room.x < em(3) || !ImGui::BeginTable("runs", int(columns_.size()) + 1, flags, room)) return;
+    const bool fresh = ImGui::GetCurrentTable()->IsInitializing;  // as in a panel that now fills the window
     ImGui::TableSetupScrollFreeze(3, 1);
     ImGui::TableSetupColumn(
         "##shown",
@@ -398,15 +407,18 @@ class RunsPanel final : public Panel {
         bench.description().add_last("runs.column", columns_[size_t(i - 1)].title);
       }
     }
-    if (std::exchange(sorts_, false)) {
+    const bool sorts = std::exchange(sorts_, false);
+    if (sorts) {
       const bool sweep = !order_.sweep.empty();
-      const RunColumn wanted = sweep ? RunColumn::best : RunColumn::started;
-      for (size_t i = 0; i < columns_.size(); ++i)
-        if (columns_[i].column == wanted)
-          ImGui::TableSetColumnSortDirection(
-              int(i) + 1, sweep && !higher ? ImGuiSortDirection_Ascending : ImGuiSortDirection_Descending,
-              false);
+      order_.column = sweep ? RunColumn::best : RunColumn::started;
+      order_.setting.clear();
+      order_.descending = !sweep || higher;
     }
+    for (size_t i = 0; (sorts || fresh) && i < columns_.size(); ++i)
+      if (columns_[i].column == order_.column && columns_[i].setting == order_.setting)
+        ImGui::TableSetColumnSortDirection(
+            int(i) + 1, order_.descending ? ImGuiSortDirection_Descending : ImGuiSortDirection_Ascending,
+            false);
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
         specs && specs->SpecsDirty && specs->SpecsCount > 0) {
       const RunTableColumn& column =
@@ -469,11 +481,19 @@ class RunsPanel final : public Panel {
     ImGui::EndDisabled();
     bench.description().add_last("runs.show", run.name + (shown ? " shown" : ""));
     explain("A tick shows the curves of the run in Curves.");
-    if (ImGui::TableNextColumn()) draw_star_cell(bench, run);
+    if (ImGui::TableNextColumn() && draw_star_cell(bench, run))
+      tasks_.change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
     ImGui::TableNextColumn();
     const bool selected = selected_.count(run.folder) > 0;
     const ImVec2 cell = ImGui::GetCursorScreenPos();
     if (draw_name_cell(bench, run, row, selected)) select(run.folder);
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && can_open(bench))
+      open(bench);
+    if (ImGui::BeginPopupContextItem("menu")) {
+      if (ImGui::IsWindowAppearing() && !selected) selected_ = {run.folder};
+      draw_run_menu(bench, actions(bench));
+      ImGui::EndPopup();
+    }
     // The item is as wide as the table, which may be scrolled, so the description gets the rectangle of the
     // cell.
     bench.description().add("runs.run",
@@ -534,19 +554,6 @@ class RunsPanel final : public Panel {
     cell(run_time_figure(run.seconds), t.muted);
     cell(difference, t.text);
     cell(run.note.substr(0, run.note.find('\n')), t.muted);
-  }
-
-  void draw_star_cell(Workbench& bench, const RunSummary& run) {
-    const float side = ImGui::GetFrameHeight();
-    ImGui::BeginDisabled(!run.problem.empty());
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton("star", {side, side}))
-      tasks_.change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
-    ImGui::EndDisabled();
-    draw_star(ImGui::GetWindowDrawList(), {at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
-              run.starred ? theme().warning : theme().faint);
-    bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
-    explain(run.starred ? "Removes the star." : "Stars the run.");
   }
 
   void open_script(Workbench& bench) { bench.texts().go_to({*selected_.begin() + "/script.lua", 1}); }

@@ -200,15 +200,14 @@ class TapePanel final : public Panel {
     const TapeModel& model = bench.tape();
     if (picture.canvas.number != picture_) {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
-      // view, it is fitted after modules are opened or closed, as long as everything is legible.
-      const bool collapsed = model.collapse() != collapse_;
+      // view, it is fitted to every picture, as long as everything is legible.
       const bool turned = picture.canvas.layout.sideways != sideways_;
       sideways_ = picture.canvas.layout.sideways;
       if (whole_ && !moved_ && model.collapse().exceptions == collapse_.exceptions)
         show_whole();
       else if (picture_ == 0 || structure_ == 0 || turned || model.kept() < 0.25)
         show_end();
-      else if (collapsed && !moved_)
+      else if (!moved_)
         canvas_.fit_if_legible();
       collapse_ = model.collapse();
       picture_ = picture.canvas.number;
@@ -528,8 +527,7 @@ class TapePanel final : public Panel {
       explain(help);
       return chosen;
     };
-    const std::string place = node.place.file + ":" + std::to_string(node.place.line);
-    if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
+    if (item("Go to line " + file_and_line(node.place), node.place.line > 0,
              "Goes to the line that made this node."))
       bench.texts().go_to(node.place);
     if (why_entry(bench, "tape.menu", "Follows the causes of its value and gradient."))
@@ -585,7 +583,7 @@ class TapePanel final : public Panel {
   ImVec2 sheet_{0, 0};  // its size
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
   int menu_node_ = -1, wanted_menu_ = -1;
-  ChangeMenu changes_;
+  ChangeMenu changes_{"Tape"};
   char search_[128] = "";
   bool focus_search_ = false;
   TapeExportMenu export_;

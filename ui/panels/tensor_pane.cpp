@@ -349,11 +349,12 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   const float end = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   ImGui::BeginGroup();
   if (odd > 0) {
-    const std::string text = std::to_string(s.nans) + " NaN, " + std::to_string(s.infinities) + " +Inf, " +
-                             std::to_string(s.negative_infinities) + " -Inf";
+    std::string text;
+    for (const auto& [count, name] :
+         {std::pair{s.nans, " NaN"}, {s.infinities, " +Inf"}, {s.negative_infinities, " -Inf"}})
+      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + name;
     text_in(theme().bad, "%s", text.c_str());
     bench.description().add_last("inspector.not_finite", text);
-    ImGui::SameLine(0, em(0.6f));
   }
   std::vector<std::string> figures;
   if (s.finite() == 0) {
@@ -366,12 +367,10 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   }
   std::string line;
   for (const std::string& part : figures) {
-    if (!line.empty()) {
+    if (odd > 0 || !line.empty())
       if (ImGui::GetItemRectMax().x + em(0.6f) + ImGui::CalcTextSize(part.c_str()).x <= end)
         ImGui::SameLine(0, em(0.6f));
-      line += "  ";
-    }
-    line += part;
+    line += (line.empty() ? "" : "  ") + part;
     text_in(theme().muted, "%s", part.c_str());
   }
   ImGui::EndGroup();

@@ -68,7 +68,7 @@ class TensorPane {
   ColorScale scale_;
   float texts_ = 0;  // height of the texts
   std::string parameter_;
-  ChangeMenu changes_;
+  ChangeMenu changes_{"Inspector"};
   char path_[512] = "";
 };
 

@@ -19,6 +19,7 @@
 #include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
 #include "ui/widgets/popup_at_button.h"
+#include "ui/window/indented_text.h"
 #include "ui/window/outlined.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -138,7 +139,7 @@ void draw_status(Workbench& bench, float width) {
 void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   ImGui::PushTextWrapPos(em(34));
   bold_text(note.headline);
-  if (!note.explanation.empty()) ImGui::TextUnformatted(note.explanation.c_str());
+  indented_text(note.explanation);
   ImGui::PopTextWrapPos();
   bench.description().add_last("not_finite.explanation", note.explanation);
   const Alarm* const worst = bench.gradients().alarms().worst();

@@ -10,6 +10,8 @@ namespace lunagrad {
 namespace {
 
 constexpr const char* kWhy = "Why?";
+// Distances in em.
+constexpr float kAboveHead = 0.25f, kBelowLink = 0.1f, kLinkIndent = 1.6f, kLinkGap = 0.4f;
 
 // The step that ran the link's line.
 int64_t step_of(Workbench& bench, const WhyLink& link) {
@@ -36,19 +38,25 @@ const char* help_of(const WhyLink& link) {
 
 }  // namespace
 
+WhyStrip::LinkRow WhyStrip::row_of(const WhyLink& link, float width) {
+  LinkRow row;
+  row.line = file_and_line(link.place);
+  row.step = link.step >= 0 ? "step " + std::to_string(link.step) : "";
+  float buttons = 0;
+  for (const std::string& label : {row.line, row.step})
+    if (!label.empty())
+      buttons += ImGui::CalcTextSize(label.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x + em(kLinkGap);
+  row.wrap = std::max(width - em(kLinkIndent) - buttons - em(0.6f), em(8));
+  row.text = ImGui::CalcTextSize(link.sentence.c_str(), nullptr, false, row.wrap).y;
+  row.height = std::max(row.text, buttons > 0 ? ImGui::GetFrameHeight() : 0);
+  return row;
+}
+
 void WhyStrip::draw_link(Workbench& bench, size_t index, float width) {
   const WhyLink& link = bench.why().trail()->links[index];
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float indent = em(1.6f), gap = em(0.4f), padding = 2 * ImGui::GetStyle().FramePadding.x;
-  // The line and the step get buttons of their own where the sentence leads somewhere else.
-  const std::string line = file_and_line(link.place);
-  const std::string step = link.step >= 0 ? "step " + std::to_string(link.step) : "";
-  float buttons = 0;
-  for (const std::string& label : {line, step})
-    if (!label.empty()) buttons += ImGui::CalcTextSize(label.c_str()).x + padding + gap;
-  const float wrap = std::max(width - indent - buttons - em(0.6f), em(8));
-  const float text = ImGui::CalcTextSize(link.sentence.c_str(), nullptr, false, wrap).y;
-  const float height = std::max(text, line.empty() && step.empty() ? text : ImGui::GetFrameHeight());
+  const float indent = em(kLinkIndent), gap = em(kLinkGap);
+  const auto [line, step, wrap, text, height] = row_of(link, width);
   const char* const help = help_of(link);
   if (ImGui::Selectable("##cause", false, *help ? 0 : ImGuiSelectableFlags_Disabled, {indent + wrap, height}))
     follow(bench, index);
@@ -73,18 +81,17 @@ void WhyStrip::draw_link(Workbench& bench, size_t index, float width) {
   if (!step.empty() && button(step, "why.step", "Shows this step in all panels."))
     bench.shown().go_to(link.step);
   ImGui::SetCursorScreenPos({at.x, at.y + height});
-  ImGui::Dummy({1, em(0.1f)});
+  ImGui::Dummy({1, em(kBelowLink)});
 }
 
 void WhyStrip::draw(Workbench& bench, float width) {
   const WhyTrail* const shown = bench.why().trail();
   if (!shown) return;
   const WhyTrail& trail = *shown;
-  const float row = ImGui::GetFrameHeightWithSpacing(), wrap = std::max(width - em(14), em(8));
-  float wanted = row + em(0.8f);
+  const float row = ImGui::GetFrameHeightWithSpacing();
+  float wanted = em(kAboveHead) + row;
   for (const WhyLink& link : trail.links)
-    wanted += std::max(ImGui::CalcTextSize(link.sentence.c_str(), nullptr, false, wrap).y + em(0.3f),
-                       ImGui::GetFrameHeight() + em(0.3f));
+    wanted += row_of(link, width).height + em(kBelowLink) + ImGui::GetStyle().ItemSpacing.y;
   // A panel of a host keeps a half of its height for itself.
   const float most = std::min(std::max(4 * row, ImGui::GetMainViewport()->Size.y * 0.34f),
                               std::max(2 * row, ImGui::GetContentRegionAvail().y * 0.5f));
@@ -94,7 +101,7 @@ void WhyStrip::draw(Workbench& bench, float width) {
   if (bench.why().number() != number_) ImGui::SetScrollY(0);
   number_ = bench.why().number();
   const std::string head = std::string(kWhy) + " " + trail.subject + ", step " + std::to_string(trail.step);
-  ImGui::SetCursorPos({em(0.5f), em(0.25f)});
+  ImGui::SetCursorPos({em(0.5f), em(kAboveHead)});
   ImGui::AlignTextToFramePadding();
   bold_text(head);
   bench.description().add_last("why.subject", head);

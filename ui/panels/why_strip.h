@@ -2,6 +2,8 @@
 // The answer to "Why?", above the panels in every layout, in a host's window above the panel that asked, so
 // that it covers nothing of what it explains: one line for each cause, from the effect to the first cause. A
 // click selects the line's node, opens its source line, or shows its step. Drawing thread only.
+#include <string>
+
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
@@ -11,6 +13,12 @@ class WhyStrip {
   void draw(Workbench&, float width);  // at the cursor; takes no space while there is no answer
 
  private:
+  // How a cause is drawn in this width: the labels of its buttons, "" for none, and sizes in pixels.
+  struct LinkRow {
+    std::string line, step;
+    float wrap, text, height;  // the width and the height of the sentence, the height of the row
+  };
+  static LinkRow row_of(const WhyLink&, float width);
   static void draw_link(Workbench&, size_t index, float width);
   uint64_t number_ = 0;  // of the answer in the last frame
 };

@@ -53,18 +53,20 @@ std::vector<GraphCanvas::Band> group_bands(const TapePlan& plan, const TapePictu
 
 std::string group_name(const PlannedRow& row) { return "group (" + names_of(row, kMostNames) + ")"; }
 
-std::string planned_text(const TapePlan& plan, size_t node) {
+PlannedText planned_text(const TapePlan& plan, size_t node) {
   if (node >= plan.nodes.size()) return {};
   const TapePlan::OfNode& of = plan.nodes[node];
-  if (of.alone >= 0) return "computed alone: " + plan.plan->alone[size_t(of.alone)].why;
+  if (of.alone >= 0)
+    return {"computed alone", "Computed alone: " + plan.plan->alone[size_t(of.alone)].why + "."};
   if (of.group < 0) return {};
   const TapePlan::Group& group = plan.groups[size_t(of.group)];
   const PlannedRow& row = plan.plan->groups[group.row];
-  std::string text = "member of a group of " + std::to_string(row.members.size()) +
-                     " calls: " + names_of(row, row.members.size());
-  text += of.stored ? "; its result was written, since something outside of the group reads it"
-                    : "; its result never left the caches";
-  return group.ns > 0 ? text + "; the group took " + duration_figure(group.ns) : text;
+  const std::string brief = "group of " + counted(int64_t(row.members.size()), "call");
+  std::string detail = "Computed in a " + brief + ": " + names_of(row, row.members.size()) + ". ";
+  detail += of.stored ? "Its result was written, since something outside of the group reads it."
+                      : "Its result never left the caches.";
+  if (group.ns > 0) detail += " The group took " + duration_figure(group.ns) + ".";
+  return {brief, detail};
 }
 
 std::string plan_summary(const StepPlan& plan) {

@@ -14,9 +14,12 @@ namespace lunagrad {
 std::vector<GraphCanvas::Band> group_bands(const TapePlan&, const TapePicture&, int lit);
 
 std::string group_name(const PlannedRow&);  // "group (mul, add, tanh)"
-// How the call of a node was computed: "member of a group of 5 calls: mul, add, tanh, …", or alone with the
-// reason. "" if the plan has nothing about it, for example for a leaf.
-std::string planned_text(const TapePlan&, size_t node);
+// How the call of a node was computed. Both texts are "" if the plan has nothing about it, as for a leaf.
+struct PlannedText {
+  std::string brief;   // "group of 5 calls", or "computed alone"
+  std::string detail;  // sentences: the calls of the group, where the result went, the time; or the reason
+};
+PlannedText planned_text(const TapePlan&, size_t node);
 // "29 calls in 18 passes over memory: 3 groups of 14 calls keep 12.0 KiB in the caches"
 std::string plan_summary(const StepPlan&);
 // The step that the plan is from, and whether other steps are like it.

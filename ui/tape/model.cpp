@@ -59,14 +59,17 @@ uint64_t tape_structure(const TapeSnapshot& tape) {
   return hash.value();
 }
 
-std::string searchable_text(const NodeInfo& node) {
-  std::string text = node.op + ' ' + public_op_name(node.op) + ' ' + node.module + ' ' + node.place.file +
-                     ':' + std::to_string(node.place.line);
+std::string node_words(const NodeInfo& node) {
+  std::string text = node.op + ' ' + public_op_name(node.op) + ' ' + node.module;
   for (const auto* side : {&node.inputs, &node.outputs})
     for (const OperandInfo& operand : *side)
       text += ' ' + operand.name + ' ' + shape_text(operand.shape) + ' ' + operand.dtype;
   for (const std::string& name : node.also) text += ' ' + name;
-  return lower_case(text);
+  return text;
+}
+
+std::string searchable_text(const NodeInfo& node) {
+  return lower_case(node_words(node) + ' ' + node.place.file + ':' + std::to_string(node.place.line));
 }
 
 bool contains_words(const std::string& text, const std::string& words) {

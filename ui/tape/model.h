@@ -24,7 +24,9 @@ using TapePtr = std::shared_ptr<const TapeSnapshot>;
 
 // Equal for tapes that look the same: ops, shapes, modules, names, lines and edges, but not ids and values.
 uint64_t tape_structure(const TapeSnapshot&);
-// The text that a search matches: op, module, names, shapes, source place.
+// The texts that a search matches: op, module, names, shapes, dtypes; the second one has the source place,
+// too.
+std::string node_words(const NodeInfo&);
 std::string searchable_text(const NodeInfo&);
 bool contains_words(const std::string& text, const std::string& words);  // all of the words, ignoring case
 

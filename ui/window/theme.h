@@ -64,7 +64,8 @@ std::string hex_color(ImU32);            // "#rrggbb", for files
 void text_in(ImU32 color, const char* format, ...) IM_FMTARGS(2);
 void bold_text(const std::string&);
 void color_box(ImU32 color);  // a square before a word of a legend; the next item is placed beside it
-// A tooltip with wrapped text while the mouse is over the last item; tooltip.cpp places it.
+// A tooltip with wrapped text while the mouse is over the last item, until it is pressed; tooltip.cpp places
+// it.
 void explain(const char* text);
 
 }  // namespace lunagrad

@@ -64,6 +64,12 @@ struct Measured {
 std::optional<Measured> measured;
 std::optional<ShownTip> shown;
 int shown_in = -1;  // frame of `shown`
+// What was explained when the mouse was pressed on it; until the mouse leaves it.
+struct Pressed {
+  ScreenArea area;
+  std::string text;
+};
+std::optional<Pressed> pressed;
 uint64_t open_key = 0;
 ImVec2 open_size{0, 0};
 
@@ -135,7 +141,13 @@ void show_tip(const std::string& text, const TipSubject& subject, float wrap) {
 }
 
 void explain(const char* text) {
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) show_tip(text, last_item_subject(), em(26));
+  if (pressed && !pressed->area.contains(ImGui::GetIO().MousePos)) pressed.reset();
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  const TipSubject subject = last_item_subject();
+  // Who presses a button knows what it does and looks at what it changes, which the tooltip must not hide.
+  const bool disabled = (ImGui::GetCurrentContext()->LastItemData.InFlags & ImGuiItemFlags_Disabled) != 0;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !disabled) pressed = Pressed{subject.area, text};
+  if (!pressed || pressed->text != text) show_tip(text, subject, em(26));
 }
 
 void begin_tip(const TipSubject& subject, std::string text) {

@@ -107,8 +107,8 @@ end
 
 function surgery.edit(what, index, value)
   local change = values.edit(what, index, value)
-  make(("edit %%s[%s]"):format(literal(index):gsub("%%", "%%%%")), change.place, line("edit", change.place.path, index, value),
-    change)
+  local at = literal(index):gsub("^{(.*)}$", "%1"):gsub("%%", "%%%%")
+  make(("edit %%s[%s]"):format(at), change.place, line("edit", change.place.path, index, value), change)
 end
 
 function surgery.optimizer(optimizer, path, key, value)

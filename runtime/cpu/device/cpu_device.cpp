@@ -55,9 +55,11 @@ size_t class_size(int size_class) {
 
 // A mapping has the size of its class plus one page: blocks start at different offsets into their first page,
 // because streams whose addresses agree in the low 12 bits wait for each other ("4K aliasing").
+// After whole huge pages this page is a small one: a huge one would make 6 MiB of a block of 4 MiB.
 size_t mapping_size(int size_class) {
-  const size_t page = class_size(size_class) >= kHugePage ? kHugePage : kPage;
-  return (class_size(size_class) + kPage + page - 1) / page * page;
+  const size_t size = class_size(size_class);
+  const size_t page = size > kHugePage && size % kHugePage ? kHugePage : kPage;
+  return (size + kPage + page - 1) / page * page;
 }
 
 char* mapping_of(void* block, int size_class) {

@@ -145,7 +145,7 @@ class Window {
     bench_->begin_host_run();
     RunOptions options;
     options.run_directory = folder_ + "/runs/first-try";
-    bench_->live_session().run_text(kPaletteScript, "=words", options);
+    bench_->live_session().run_text(kPaletteScript, "@a/folder/leak.lua", options);
     REQUIRE(bench_->live_session().wait() == Outcome::ok);
     REQUIRE(tests::eventually([&] {
       bench_->update();
@@ -215,6 +215,15 @@ TEST_CASE("60 words find what they mean among the first three") {
   });
   const std::vector<std::string> resumed = window.first("resume");
   CHECK(std::find(resumed.begin(), resumed.end(), "Run or continue") != resumed.end());
+  // Nor does what belongs to a file of that name: its nodes and its runs.
+  window.bench().commands().add_source([](std::string_view, std::vector<Command>& found) {
+    found.push_back({"Run: leak", "", "Shows its curves: leak.lua, finished, step 3", [] {}});
+    found.back().named_by_file = true;
+  });
+  CHECK(window.first("leak")[0] == "Profiler: find what outlives its step");
+  const std::vector<std::string> files = window.first("leak", 1000);
+  CHECK(std::find(files.begin(), files.end(), "Run: leak") != files.end());
+  CHECK(std::find(files.begin(), files.end(), "Node: relu") != files.end());
   const std::vector<std::string> fonts = window.first("font", 1000);
   CHECK(std::find(fonts.begin(), fonts.end(), "Forward in time") == fonts.end());
   const std::vector<std::string> leaks = window.first("leak", 1000);
@@ -225,7 +234,7 @@ TEST_CASE("a window without a run finds its commands, and every entry of the syn
   Window window;
   if (!of_left_out_part("Model: freeze")) {
     const std::vector<std::string> freeze = window.first("freeze");
-    CHECK(std::find(freeze.begin(), freeze.end(), "Model: freeze") != freeze.end());
+    CHECK(freeze[0] == "Model: freeze");
     CHECK_FALSE(window.bench().commands().enabled(*window.bench().commands().find("Model: freeze")));
   }
   CHECK(window.first("zzzz").empty());

@@ -81,6 +81,7 @@ drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
 # Surgery on the running model, with real mouse and keys.
 drive(surgery surgery.lua ${LASTING} --size 1280x800)
 drive(surgery-large surgery.lua ${LASTING} --size 1920x1080)
+drive(freeze freeze.lua ${LASTING} --size 1280x800)
 drive(names names.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/names_script.lua --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
 # Commands by what they do.

@@ -17,14 +17,16 @@ ui.picture(arg[1] .. "/groups.png")
 
 -- The members of one module, and a call that is no member.
 steps.select("tanh [512, 10]", "tanh")
-ui.wait("inspector.field", "plan = member of a group of 5 calls: sub, mul, add, tanh, mul; its result was written")
+ui.wait("inspector.field", "plan = group of 5 calls")
+ui.wait("inspector.plan", "calls: sub, mul, add, tanh, mul. Its result was written")
 ui.wait("tape.computed_together", "lit")
 ui.picture(arg[1] .. "/groups-selected.png")
 steps.select("cross_entropy scalar", "cross_entropy")
-ui.wait("inspector.field", "plan = computed alone: it runs at once, since an index may be out of range")
+ui.wait("inspector.field", "plan = computed alone")
+ui.wait("inspector.plan", "it runs at once, since an index may be out of range")
 -- A value of a member is recomputed: the step that ended had not kept it.
 steps.select("sub [512, 10]", "sub")
-ui.wait("inspector.field", "its result never left the caches")
+ui.wait("inspector.plan", "Its result never left the caches")
 ui.wait("inspector.value", "[512, 10] min")
 
 ui.click("tape.groups")

@@ -1,6 +1,7 @@
 -- A user changes the model at a pause with real mouse and keys: by the menus of the tape, of Gradients and of the inspector; then
 -- undoes, redoes and goes through the history. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.layout("Watch")
 
 local function right_click(name, text)
@@ -63,6 +64,14 @@ ui.wait("console.line", "freeze model.fc2")
 real.key("F8")
 ui.wait("tape.node", "layer_norm", 30)
 ui.wait("state", "paused")
+ui.wait("tape.node", "linear [64, 256]")  -- the picture is fitted again: the first layer is still in it
+-- A frozen layer is not meant to learn, so it is no alarm that it has no gradient.
+ui.frames(10)
+for _ = 1, 3 do
+  steps.changes("step", function() real.key("F8") end)
+  ui.wait("state", "paused")
+end
+ui.absent("alarm_badge")
 
 -- The history: three changes; the last one is in effect.
 real.click("panel", "History")

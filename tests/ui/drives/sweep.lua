@@ -49,5 +49,16 @@ ui.absent("runs.parallel.axis")
 ui.click("runs.parallel")
 ui.key("Ctrl+M")
 ui.frames(5)
+ui.expect("runs.parallel.line", name .. "/00002")
+ui.expect("runs.run", name .. "/000")  -- beside the lines, since the panel is low
 ui.picture(arg[1] .. "/sweep_" .. name .. "_small.png")
+
+-- The menu of a row; opening a run shows its curves, and Run then starts its script.
+ui.right_click("runs.run", name .. "/000")
+ui.wait("runs.menu", "Fork...")
+ui.picture(arg[1] .. "/sweep_" .. name .. "_menu.png")
+ui.click("runs.menu", "Open")
+ui.wait("curves.curve", "loss")
+ui.click("panel", "Console")
+ui.wait("console.line", "Run starts its script from the beginning")
 ui.quit()

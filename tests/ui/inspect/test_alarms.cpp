@@ -206,11 +206,11 @@ TEST_CASE("an alarm has a headline and an advice, and each change another revisi
   for (size_t i = 1; i < revisions.size(); ++i) CHECK(revisions[i] > revisions[i - 1]);
   REQUIRE(alarms.groups().size() == 1);
   CHECK(headline(alarms.groups()[0]) == "! dead: a and 1 other, first seen at step 10");
-  CHECK(advice(*alarms.groups()[0].first).find("its gradient is 0 everywhere. Lower the learning rate") == 0);
+  CHECK(advice(*alarms.groups()[0].first).find("Its gradient is 0 everywhere. Lower the learning rate") == 0);
   alarms.add(step(40, {parameter("a", 1), parameter("b", 1), parameter("fine", 1)}));
   CHECK(alarms.worst() == nullptr);
   CHECK(headline(alarms.groups()[0]) == "(over) dead: a and 1 other, first seen at step 10, until 40");
-  CHECK(advice(*alarms.groups()[0].first) == "its gradient is 0 everywhere.");
+  CHECK(advice(*alarms.groups()[0].first) == "Its gradient is 0 everywhere.");
 }
 
 TEST_CASE("of a long run the first samples stay, and others at growing distances") {

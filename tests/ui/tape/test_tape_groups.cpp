@@ -94,16 +94,19 @@ TEST_CASE("closed modules show no groups") {
 TEST_CASE("a node says how its call was computed") {
   const Example example;
   const TapePlan& plan = example.tape.plan;
-  CHECK(planned_text(plan, 0) == "computed alone: not an elementwise op");
+  CHECK(planned_text(plan, 0).brief == "computed alone");
+  CHECK(planned_text(plan, 0).detail == "Computed alone: not an elementwise op.");
+  CHECK(planned_text(plan, 1).brief == "group of 3 calls");  // short: the Inspector's column is narrow
+  CHECK(planned_text(plan, 1).detail ==
+        "Computed in a group of 3 calls: mul, add, tanh. Its result was written, since something outside of "
+        "the "
+        "group reads it. The group took 1.50 µs.");
   CHECK(
-      planned_text(plan, 1) ==
-      "member of a group of 3 calls: mul, add, tanh; its result was written, since something outside of the "
-      "group reads it; the group took 1.50 µs");
-  CHECK(planned_text(plan, 2) ==
-        "member of a group of 3 calls: mul, add, tanh; its result never left the caches; the group took 1.50 "
-        "µs");
-  CHECK(planned_text(plan, 4).empty());
-  CHECK(planned_text({}, 0).empty());
+      planned_text(plan, 2).detail ==
+      "Computed in a group of 3 calls: mul, add, tanh. Its result never left the caches. The group took 1.50 "
+      "µs.");
+  CHECK(planned_text(plan, 4).brief.empty());
+  CHECK(planned_text({}, 0).detail.empty());
   CHECK(plan_summary(*plan.plan) ==
         "4 calls in 2 passes over memory: 1 group of 3 calls keeps 32 B in the caches");
 }

@@ -155,6 +155,40 @@ TEST_CASE("the tooltip of an item is beside it in each frame in which it is visi
   ImGui::DestroyContext(context);
 }
 
+TEST_CASE("a press hides the tooltip until the mouse has left the item, unless it explains something else") {
+  ImGuiContext* const context = ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.DisplaySize = {400, 300};
+  io.DeltaTime = 1.0f / 60;
+  load_fonts(1);
+  io.Fonts->Build();
+  set_theme(true);
+  const auto tip = [&](ImVec2 mouse, bool down, const char* text) {
+    io.MousePos = mouse;
+    io.MouseDown[0] = down;
+    ImGui::NewFrame();
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(io.DisplaySize);
+    ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+    ImGui::SetCursorScreenPos({20, 20});
+    ImGui::InvisibleButton("button", {100, 20});
+    explain(text);
+    ImGui::End();
+    ImGui::Render();
+    return shown_tip() ? shown_tip()->text : std::string();
+  };
+  const ImVec2 over{30, 30}, beside{300, 200};
+  tip(over, false, "Pauses.");
+  CHECK(tip(over, false, "Pauses.") == "Pauses.");
+  CHECK(tip(over, true, "Pauses.").empty());
+  CHECK(tip(over, false, "Pauses.").empty());
+  CHECK(tip(over, false, "Continues.") == "Continues.");
+  CHECK(tip(beside, false, "Pauses.").empty());
+  CHECK(tip(over, false, "Pauses.") == "Pauses.");
+  ImGui::DestroyContext(context);
+}
+
 TEST_CASE("every tooltip of the window is placed by tooltip.cpp") {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(LUNAGRAD_SOURCE_DIR "/ui")) {
     if (entry.path().extension() != ".cpp" || entry.path().filename() == "tooltip.cpp") continue;

@@ -11,6 +11,8 @@ inline constexpr const char* kParallelHelp =
 inline constexpr const char* kCompareHelp =
     "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick their "
     "boxes.";
+inline constexpr const char* kOpenHelp =
+    "Opens the selected run: shows its curves, and Run starts its script. Not while a run is active.";
 inline constexpr const char* kNoteHelp = "Writes a note for the selected run.";
 inline constexpr const char* kForkHelp =
     "Starts a new run after a step of the selected one, with other parameters or another script. With "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ui/widgets/icon.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -58,6 +59,19 @@ bool draw_name_cell(Workbench& bench, const RunSummary& run, const RunTreeRow& r
   bench.description().add("runs.forked", run.name + " " + from + ", level " + std::to_string(row.level()),
                           cell, {cell.x + room, cell.y + height});
   return clicked;
+}
+
+bool draw_star_cell(Workbench& bench, const RunSummary& run) {
+  const float side = ImGui::GetFrameHeight();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!run.problem.empty());
+  const bool pressed = ImGui::InvisibleButton("star", {side, side});
+  ImGui::EndDisabled();
+  draw_star(ImGui::GetWindowDrawList(), {at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
+            run.starred ? theme().warning : theme().faint);
+  bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
+  explain(run.starred ? "Removes the star." : "Stars the run.");
+  return pressed;
 }
 
 }  // namespace lunagrad

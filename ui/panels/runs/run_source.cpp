@@ -16,11 +16,13 @@ void add_run_source(Workbench& bench) {
     for (const RunSummary& run : runs) {
       if (!run.problem.empty()) continue;
       const bool shown = bench.runs().shows(run.folder);
-      Command command{"Run: " + short_run_name(run.name), "",
-                      (shown ? "Hides its curves: " : "Shows its curves: ") + run.outcome + ", step " +
-                          std::to_string(run.steps) + (run.note.empty() ? "" : ", " + run.note),
+      const std::string name = short_run_name(run.name), script = file_name(run.script);
+      Command command{"Run: " + name, "",
+                      (shown ? "Hides its curves: " : "Shows its curves: ") + script + ", " + run.outcome +
+                          ", step " + std::to_string(run.steps) + (run.note.empty() ? "" : ", " + run.note),
                       [&bench, folder = run.folder, shown] { bench.curves().show(folder, !shown); }};
-      command.synonyms = run.name + " " + run.script + (run.starred ? " starred" : "");
+      command.named_by_file = script == name + ".lua";
+      command.synonyms = (command.named_by_file ? "" : run.name) + std::string(run.starred ? " starred" : "");
       found.push_back(std::move(command));
     }
   });

@@ -33,7 +33,8 @@ void draw_box_tip(Workbench& bench, const TapePicture& picture, size_t box, cons
     if (node.no_gradient) text_in(theme().muted, "%s", kNoGradient);
     for (const OperandInfo& output : node.outputs)
       ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
-    if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index); !planned.empty())
+    if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index).detail;
+        !planned.empty())
       text_in(theme().muted, "%s", planned.c_str());
     if (const StepComparison* const compared = bench.step_comparing().shown())
       for (const auto& [name, words] : compared_rows(*compared, node.id))
