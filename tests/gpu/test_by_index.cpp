@@ -246,7 +246,8 @@ TEST_CASE("the memory of a sorted index is freed with the index, and with unused
                                ones({1000, 2}, DType::f32))) == 0);
 }
 
-TEST_CASE("an index that changes keeps the memory of one sorted index, and all indices the memory of 2^24 keys") {
+TEST_CASE(
+    "an index that changes keeps the memory of one sorted index, and all indices the memory of 2^24 keys") {
   const NoGrad off;
   const int64_t n = 5000;
   const Tensor source = ones({n, 2}, DType::f32, gpu()), target = zeros({50, 2}, DType::f32, gpu());
