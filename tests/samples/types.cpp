@@ -17,7 +17,7 @@ std::set<std::string> words(const char* text) {
 // Ops of floating types alone.
 const std::set<std::string> kFloating = words(
     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d avg_pool1d avg_pool2d batch_norm "
-    "bernoulli col2im conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d "
+    "_gather_with bernoulli col2im conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d "
     "cosine_similarity cross_entropy ctc_loss "
     "dropout group_norm gru gru_cell im2col instance_norm interpolate l1_loss layer_norm linear "
     "log_softmax logsumexp lstm lstm_cell max_pool1d max_pool2d mean mse_loss multinomial norm "
