@@ -24,7 +24,7 @@ void write_gather(const Site& site) {
 
 // The values (operand 2), cut to the shape of the indices.
 std::string updates(const Site& site) {
-  std::string values = site.in(2);
+  std::string values = site.in(2, site.call.input(0).dtype());
   if (site.shape(2).empty())  // one number for all
     return site.add("Expand", {values, site.graph().sizes(list_of(site.shape(1)))});
   for (int d = 0; d < site.shape(1).size(); ++d)
@@ -54,7 +54,7 @@ std::string for_slices(const Site& site, int64_t dim) {
 
 void write_index_add(const Site& site) {
   const int64_t dim = site.dim(0, site.shape().size());
-  std::string values = site.in(2);
+  std::string values = site.in(2, site.call.input(0).dtype());
   if (const double alpha = site.real(1); alpha != 1) values = site.add("Mul", {values, site.number(alpha)});
   site.give(0, site.add("ScatterElements", {site.in(0), for_slices(site, dim), values},
                         {{"axis", dim}, {"reduction", "add"}}));

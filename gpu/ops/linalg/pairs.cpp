@@ -74,11 +74,11 @@ uint32_t power_constant(double power) {
          : std::isinf(power) ? PairColumns::kLargest
                              : PairColumns::kAny;
 }
-// As on the CPU (runtime/ops/linalg/cpu/pair_kernels.cpp).
-uint32_t scale_constant(const Call& call) {
+// As on the CPU (runtime/ops/linalg/cpu/pair_kernels.cpp). A weight over a large scale may be subnormal.
+uint32_t scale_constant(const Call& call, const PhysicalDevice& physical) {
   const double power = call.real(kPowerAt);
   if (!call.has(kScaleAt)) return PairColumns::kUnscaled;
-  return std::abs(power) <= 1 ? PairColumns::kAfter : PairColumns::kBefore;
+  return std::abs(power) <= 1 && physical.keeps_denormals ? PairColumns::kAfter : PairColumns::kBefore;
 }
 // Multiply-adds that take the time of a term.
 double work_of(uint32_t power) { return power == PairColumns::kAny ? 40 : 2; }
@@ -145,7 +145,7 @@ void run_column_sums(const Call& call, Recorder& recorder) {
   run_columns(launch,
               {.power = power_constant(call.real(kPowerAt)),
                .odd = call.flag(kOddAt),
-               .scale = scale_constant(call),
+               .scale = scale_constant(call, recorder.physical),
                .has_factors = call.has(kFactorsAt),
                .mode = PairColumns::kSums},
               arguments);
@@ -198,7 +198,7 @@ void run_row_sums(const Call& call, Recorder& recorder) {
     launch.multiplies(double(arguments.batches) * arguments.m * arguments.n * arguments.k * work_of(power));
     launch.run_in_turns(PairRows{.power = power,
                                  .odd = call.flag(kOddAt),
-                                 .scale = scale_constant(call),
+                                 .scale = scale_constant(call, recorder.physical),
                                  .has_factors = call.has(kFactorsAt),
                                  .condensed = call.flag(kCondensedAt),
                                  .step = tile.step,
