@@ -1,4 +1,4 @@
-// Gathered elements compared or multiplied with others (runtime/ops/index/gather_with.cpp).
+// Gathered elements compared or multiplied with others (runtime/ops/index/positions.cpp).
 #include "gpu/ops/divisor.h"
 #include "gpu/ops/index/indexed_rows.h"
 #include "gpu/ops/index/lanes.h"

@@ -1,5 +1,5 @@
 #pragma once
-// gather, with what follows it in the gradients of scatter_reduce, in one pass (gather_with.cpp).
+// gather, with what follows it in the gradients of scatter_reduce, in one pass (positions.cpp).
 #include "runtime/core/tensor.h"
 
 namespace lunagrad {
