@@ -4,6 +4,7 @@
 // Launches. It gets every address that a shader reads or writes from the Launch, so that the stream knows the
 // hazards. The device's lock guards all of it.
 #include <concepts>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct Recorder {
   const DeviceRates& rates;
   const ProductTable& products;
   SortedIndices& sorted_indices;
+  std::optional<bool> fragment_pairs = {};  // found by the first kernel that needs it (attention_units.cpp)
 };
 
 // Temporary device memory of a kernel, freed by the destructor. Work that is recorded by then may still use

@@ -10,9 +10,31 @@
 namespace lunagrad::gpu {
 namespace {
 
-using shaders::AttentionDelta, shaders::AttentionUnits, shaders::AttentionUnitsGrad;
+using shaders::AttentionDelta, shaders::AttentionUnits, shaders::AttentionUnitsGrad, shaders::FragmentPairs;
 
 constexpr int64_t kSide = MatrixUnits::kSide, kMostFeatures = 128;
+
+// Whether pairs of a fragment's components are adjacent columns, as the kernels need. The first call waits for
+// a kernel that finds out.
+bool has_pairs(Recorder& recorder) {
+  if (!recorder.fragment_pairs) {
+    const uint32_t subgroup = recorder.physical.subgroup_size;
+    const Scratch found(recorder, sizeof(uint32_t));
+    {
+      Launch launch(recorder);
+      const uint64_t result = launch.writes(found);
+      launch.run(FragmentPairs{.local_size_x = subgroup,
+                               .components = uint32_t(kSide * kSide) / subgroup,
+                               .m = kSide,
+                               .n = kSide},
+                 {1}, bytes_of(result));
+    }
+    uint32_t pairs = 0;
+    recorder.stream.copy_out(&pairs, *found.range(), 0, sizeof(pairs));
+    recorder.fragment_pairs = pairs != 0;
+  }
+  return *recorder.fragment_pairs;
+}
 
 // The numbers of own and passing rows of a workgroup, and the heads' features with padding.
 struct UnitTiles {
@@ -22,7 +44,8 @@ struct UnitTiles {
 // Returns no own rows if the units do not take the operands. They do not take added masks: where a mask adds
 // -1e9 to a whole row, the log-sum-exp loses the differences between the scores. Only kernels that subtract a
 // row's largest score themselves take them.
-UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const PhysicalDevice& physical) {
+UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, Recorder& recorder) {
+  const PhysicalDevice& physical = recorder.physical;
   if (mask.defined() && mask.dtype() != DType::boolean) return {};
   const auto fits = [](int64_t features) { return features % 8 == 0 && features <= kMostFeatures; };
   Product p;
@@ -30,7 +53,7 @@ UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const 
   p.type = q.dtype();
   const uint32_t subgroup = physical.subgroup_size;
   if (unit_type_of(p, physical) == DType::f32 || !fits(q.size(-1)) || !fits(v.size(-1)) ||
-      (subgroup != 32 && subgroup != 64))
+      (subgroup != 32 && subgroup != 64) || !has_pairs(recorder))
     return {};
   const uint32_t features = uint32_t((std::max(q.size(-1), v.size(-1)) + kSide - 1) / kSide * kSide);
   // Shared memory of the keys' gradient, which needs most. Sizes as in attention_units_grad.comp.
@@ -106,7 +129,7 @@ void launch_items(Launch& launch, const C& constants, DType type, double product
 }  // namespace
 
 bool attention_on_units(const Call& call, Recorder& recorder) {
-  const UnitTiles tiles = tiles_for(call.input(0), call.input(2), call.in[kMask], recorder.physical);
+  const UnitTiles tiles = tiles_for(call.input(0), call.input(2), call.in[kMask], recorder);
   if (!tiles.own) return false;
   const NoGrad off;
   const Tensor q = in_eights(call.input(0)), k = in_eights(call.input(1)), v = in_eights(call.input(2));
@@ -134,13 +157,13 @@ bool attention_on_units(const Call& call, Recorder& recorder) {
                               .m = kSide,
                               .n = kSide,
                               .k = kSide},
-               q.dtype(), scores_of(q, k) * double(2 * q.size(-1) + v.size(-1)),
+               q.dtype(), scores_of(q, k) * double(q.size(-1) + v.size(-1)),
                a.blocks * uint32_t(heads_of(q)), bytes_of(a), recorder);
   return true;
 }
 
 bool attention_grad_on_units(const Call& call, Recorder& recorder) {
-  const UnitTiles tiles = tiles_for(call.input(1), call.input(3), call.in[1 + kMask], recorder.physical);
+  const UnitTiles tiles = tiles_for(call.input(1), call.input(3), call.in[1 + kMask], recorder);
   if (!tiles.own) return false;
   const NoGrad off;
   const Tensor q = in_eights(call.input(1)), k = in_eights(call.input(2)), v = in_eights(call.input(3)),

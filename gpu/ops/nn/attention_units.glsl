@@ -1,8 +1,10 @@
 // Attention of 16-bit floats on matrix units. A workgroup owns R rows of a head and visits tiles of S other
 // ("passing") rows. Each subgroup owns 16 of the R rows. It holds the fragments of its rows in registers and
-// multiplies them by fragments of the tiles in shared memory. Scores pass through a region of shared memory
-// of its own, since Vulkan does not specify which invocation holds which element of a fragment. Written
-// against GL_NV_cooperative_matrix, like matrix_tile.glsl.
+// multiplies them by fragments of the tiles in shared memory. Weights are computed in the registers of the
+// scores' fragments and pass through a region of shared memory to become factors of the next product. Vulkan
+// does not specify which invocation holds which element of a fragment, so each kernel finds it first by loading
+// a matrix of the elements' numbers. Components 2 i and 2 i + 1 must be adjacent columns (fragment_pairs.comp).
+// Written against GL_NV_cooperative_matrix, like matrix_tile.glsl.
 #extension GL_NV_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -37,6 +39,7 @@ const uint kResultRow = 17;                                      // vec4 of a ro
 const uint kResults = 16 * kResultRow;                           // vec4 of a subgroup's results
 const uint kFetches = (S * kVectors + kThreads - 1) / kThreads;  // vectors of a tile that an invocation fetches
 const uint kEach = S * 4 / kSubgroup;                            // vec4 of the region's 16 S scores per invocation
+const uint kComponents = M * N / kSubgroup;                      // elements of a fragment of sums per invocation
 
 uint lane() {
   return gl_SubgroupInvocationID;
@@ -44,6 +47,10 @@ uint lane() {
 
 // Written out one by one: drivers keep an array of matrices in memory, even if all its indices are constant.
 #define EACH_FRAGMENT(DO, a) DO(a, 0) DO(a, 1) DO(a, 2) DO(a, 3) DO(a, 4) DO(a, 5) DO(a, 6) DO(a, 7)
+#define EACH_PASSING(DO, a) DO(a, 0) DO(a, 1) DO(a, 2) DO(a, 3)
+// Constant indices: drivers may keep a matrix in memory whose elements are selected by a variable.
+#define EACH_COMPONENT(DO, a, b) DO(a, b, 0) DO(a, b, 1) DO(a, b, 2) DO(a, b, 3) DO(a, b, 4) DO(a, b, 5) DO(a, b, 6) DO(a, b, 7)
+#define EACH_PAIR(DO, a, b) DO(a, b, 0, 1) DO(a, b, 2, 3) DO(a, b, 4, 5) DO(a, b, 6, 7)
 #define DECLARE_LEFT(name, i) LEFT name##_##i;
 #define DECLARE_RIGHT(name, i) RIGHT name##_##i;
 #define DECLARE_SUM(name, i) SUMS name##_##i = SUMS(0.0);
@@ -64,13 +71,26 @@ uint lane() {
     subgroupBarrier();                                                                 \
     store_rows(rows, head, first + gl_SubgroupID * 16, end, from * 16, features);      \
   }
+// Finds which elements of a fragment this invocation holds: component i is in row places[i] / 16 and column
+// places[i] % 16.
+#define READ_COMPONENT(to, from, c) \
+  if (c < kComponents) to[c] = uint(from[c]);
+#define FIND_PLACES(region, stride)                                                    \
+  for (uint i = lane(); i < 64; i += kSubgroup)                                        \
+    memory[(region) + i / 4 * (stride) + i % 4] = floatBitsToUint(vec4(i * 4) + vec4(0, 1, 2, 3)); \
+  subgroupBarrier();                                                                   \
+  SUMS numbers;                                                                        \
+  coopMatLoadNV(numbers, memory, region, stride, false);                               \
+  uint places[8];                                                                      \
+  EACH_COMPONENT(READ_COMPONENT, places, numbers)                                      \
+  subgroupBarrier();
+// Keeps components c and d of a fragment as 16-bit elements of shared memory, where rows of `stride` vectors
+// begin at `at`.
+#define KEEP_TWO(at, stride, c, bits) \
+  memory[(at) + places[c] / 16 * (stride) + places[c] % 16 / 8][places[c] / 2 % 4] = bits;
 
 // For scores in a region of shared memory: `rows` queries by 16 S / rows keys, in rows of `score_row`
 // vectors.
-//
-// weights_of(): the weights of a query for four keys from `key` on, before dropout: exp(score - lse).
-// `slopes` returns the weights times the derivatives of the scores by the products. `inside`: all four pairs
-// are in range, and causality masks none. The hardware's exp2 is exact enough for 16-bit results.
 #define DEFINE_WEIGHTS(rows, score_row)                                                                           \
   /* Vector e of this invocation: a row of the region, and four of its keys. */                                  \
   uint row_of(uint e) { return (lane() + e * kSubgroup) % (rows); }                                               \
@@ -94,26 +114,21 @@ uint lane() {
           query + row_of(e) < arguments.queries ? mask_of(mask, query + row_of(e), key + four_of(e) * 4, keys) : vec4(0)); \
     subgroupBarrier();                                                                                            \
   }                                                                                                               \
-  vec4 weights_of(vec4 products, float lse, int64_t mask, uint query, uint key, uint keys, bool inside, out vec4 slopes) { \
-    if (!CAPS && (MASK == kNoMask || STAGED)) {                                                                   \
-      vec4 weights = exp2(products * (arguments.scale.factor * kLog2E) - lse * kLog2E);                           \
-      if (!inside)                                                                                                \
-        [[unroll]] for (uint i = 0; i < 4; ++i)                                                                   \
-          if (query >= arguments.queries || key + i >= keys || CAUSAL && key + i > query) weights[i] = 0.0;       \
-      slopes = weights * arguments.scale.factor;                                                                  \
-      return weights;                                                                                             \
+  /* Four bits for each vector of this invocation: whether its weights stay. */                                  \
+  uint draw_kept(uint head, uint query, uint key, uint keys) {                                                    \
+    uint kept = 0;                                                                                                \
+    [[unroll]] for (uint e = 0; e < kEach; ++e) {                                                                 \
+      const vec4 factors =                                                                                        \
+          drop_factors(arguments.draw, head * arguments.queries + query + row_of(e), keys, key + four_of(e) * 4); \
+      [[unroll]] for (uint i = 0; i < 4; ++i) kept |= uint(factors[i] != 0.0) << e * 4 + i;                       \
     }                                                                                                             \
-    vec4 weights = vec4(0);                                                                                       \
-    slopes = vec4(0);                                                                                             \
-    [[unroll]] for (uint i = 0; i < 4; ++i) {                                                                     \
-      if (query >= arguments.queries || key + i >= keys || CAUSAL && key + i > query) continue;                   \
-      float slope;                                                                                                \
-      const float score = score_of(products[i], arguments.scale, slope);                                          \
-      const float away = (MASK == kNoMask ? score : masked(score, arguments.mask, mask, query, key + i)) - lse;   \
-      weights[i] = exp2(away * kLog2E);                                                                           \
-      slopes[i] = weights[i] * slope;                                                                             \
-    }                                                                                                             \
-    return weights;                                                                                               \
+    return kept;                                                                                                  \
+  }                                                                                                               \
+  /* The bits of the invocation that drew a weight, and where in them the weight's bit is. Adjacent columns   \
+     of a pair have adjacent bits of the same invocation. */                                                      \
+  uint bits_of(uint kept, uint row, uint column) {                                                                \
+    const uint vector = row + (rows) * (column / 4);                                                              \
+    return subgroupShuffle(kept, vector % kSubgroup) >> vector / kSubgroup * 4 + column % 4;                      \
   }
 
 #define DEFINE_MEMORY(region)                                                                                     \
@@ -143,13 +158,6 @@ uint lane() {
     }                                                                                                             \
   }                                                                                                               \
   vec4 sums_at(uint at) { return uintBitsToFloat(memory[at]); }                                                   \
-  /* Keeps four weights as half of a vector of eight 16-bit elements. */                                         \
-  void keep_four(uint row, uint four, uvec2 bits) {                                                               \
-    if (four % 2 == 0)                                                                                            \
-      memory[row + four / 2].xy = bits;                                                                           \
-    else                                                                                                          \
-      memory[row + four / 2].zw = bits;                                                                           \
-  }                                                                                                               \
   /* Stores the results that STORE_RESULTS left in shared memory. */                                             \
   void store_rows(Rows rows, uint head, uint first, uint end, uint feature, uint features) {                      \
     if (rows.at == 0) return;                                                                                     \
@@ -169,11 +177,14 @@ uvec2 four_halves(vec4 values) {
     bits[i] = TYPE == kF16 ? float_to_half(values[i]) : float_to_bfloat(values[i]);
   return bits.xz | bits.yw << 16;
 }
+uint two_halves(float low, float high) {
+  return TYPE == kF16 ? float_to_half(low) | float_to_half(high) << 16
+                      : float_to_bfloat(low) | float_to_bfloat(high) << 16;
+}
 // The same for numbers in [0, 65504), where halfway cases may be rounded either way.
-uvec2 four_weights(vec4 values) {
-  if (TYPE == kF16) return uvec2(packHalf2x16(values.xy), packHalf2x16(values.zw));
-  const uvec4 bits = floatBitsToUint(values) + 0x8000u;
-  return bits.xz >> 16 | bits.yw & 0xffff0000u;
+uint two_weights(float low, float high) {
+  if (TYPE == kF16) return packHalf2x16(vec2(low, high));
+  return floatBitsToUint(low) + 0x8000u >> 16 | floatBitsToUint(high) + 0x8000u & 0xffff0000u;
 }
 
 const float kLog2E = 1.44269504;

@@ -32,9 +32,10 @@ layout(push_constant, scalar) uniform Push {
   TURN
 };
 
-// The scores in a subgroup's region, one row per query: 16 queries by S keys, or S queries by 16 keys.
-const uint kRows = OF_KEYS ? S : 16;
-const uint kScoreRow = (OF_KEYS ? 16 : S) / 4 + 1, kWeightRow = (OF_KEYS ? 16 : S) / 8 + 1;
+// A subgroup's region, one row per query: 16 queries by S keys, or S queries by 16 keys. A row holds the
+// scores that start from the mask; then, as 16-bit elements, the weights and the gradients of the products.
+const uint kRows = OF_KEYS ? S : 16, kColumns = OF_KEYS ? 16 : S;
+const uint kScoreRow = kColumns / 4 + 1, kSlopes = kColumns / 8;
 const uint kScores = kRows * kScoreRow;
 DEFINE_MEMORY(kScores)
 DEFINE_WEIGHTS(kRows, kScoreRow)
@@ -42,46 +43,81 @@ DEFINE_WEIGHTS(kRows, kScoreRow)
 #define ADD_TO_QUERY(name, i)                                                                     \
   if (!OF_KEYS && i < kFragments) {                                                               \
     RIGHT right;                                                                                  \
-    coopMatLoadNV(right, memory, tile + j * 16 * kRow + i * 2, kRow, true);                       \
-    score = coopMatMulAddNV(query_##name##_##i, right, score);                                    \
+    coopMatLoadNV(right, memory, tile + passing * 16 * kRow + i * 2, kRow, true);                 \
+    products = coopMatMulAddNV(query_##name##_##i, right, products);                              \
   }
 #define ADD_TO_KEY(name, i)                                                                       \
   if (OF_KEYS && i < kFragments) {                                                                \
     LEFT left;                                                                                    \
-    coopMatLoadNV(left, memory, tile + j * 16 * kRow + i * 2, kRow, false);                       \
-    score = coopMatMulAddNV(left, key_##name##_##i, score);                                       \
+    coopMatLoadNV(left, memory, tile + passing * 16 * kRow + i * 2, kRow, false);                 \
+    products = coopMatMulAddNV(left, key_##name##_##i, products);                                 \
   }
-// Writes the products of own rows with a tile to the subgroup's region; adds them to its contents if
-// `staged`.
-#define MULTIPLY(name, at, staged)                                                                \
+// The products of queries and keys for fragment j of the passing rows.
+#define MULTIPLY_FIRST(name, j)                                                                   \
+  if (j < kAcross) {                                                                              \
+    const uint passing = j, tile = 0;                                                             \
+    SUMS products = SUMS(0.0);                                                                    \
+    if (STAGED) coopMatLoadNV(products, memory, region + (OF_KEYS ? j * 16 * kScoreRow : j * 4), kScoreRow, false); \
+    EACH_FRAGMENT(ADD_TO_QUERY, first)                                                            \
+    EACH_FRAGMENT(ADD_TO_KEY, first)                                                              \
+    name##_##j = products;                                                                        \
+  }
+#define MASK_COMPONENT(score, j, c)                                                               \
+  if (c < kComponents && is_masked(mask, first_query + places[c] / 16 + (OF_KEYS ? j * 16 : 0),   \
+                                   first_key + places[c] % 16 + (OF_KEYS ? 0 : j * 16), keys))    \
+    score[c] = -infinity();
+#define MASK_SCORES(name, j) \
+  if (j < kAcross) { EACH_COMPONENT(MASK_COMPONENT, name##_##j, j) }
+#define WEIGH_ONE(score, j, c, bit, weight, change)                                                  \
   {                                                                                               \
-    const uint tile = at;                                                                         \
-    [[unroll]] for (uint j = 0; j < kAcross; ++j) {                                               \
-      const uint place = region + (OF_KEYS ? j * 16 * kScoreRow : j * 4);                         \
-      SUMS score = SUMS(0.0);                                                                     \
-      if (staged) coopMatLoadNV(score, memory, place, kScoreRow, false);                          \
-      EACH_FRAGMENT(ADD_TO_QUERY, name)                                                           \
-      EACH_FRAGMENT(ADD_TO_KEY, name)                                                             \
-      coopMatStoreNV(score, memory, place, kScoreRow, false);                                     \
+    const uint row = places[c] / 16 + (OF_KEYS ? j * 16 : 0);                                     \
+    const vec2 known = OF_KEYS ? statistics[row] : vec2(lse[c], delta[c]);                        \
+    float slope;                                                                                  \
+    weight = exp2(score_of(score[c], arguments.scale, slope) * kLog2E - known.x * kLog2E);        \
+    if (CAPS && score[c] == -infinity()) weight = 0.0;                                            \
+    slope *= weight;                                                                              \
+    const float factor = !DROPS ? 1.0 : (bits & bit) != 0 ? arguments.draw.kept : 0.0;            \
+    weight *= factor;                                                                             \
+    change = slope * (factor * products[c] - known.y);                                            \
+  }
+#define WEIGH_TWO(score, j, c, d)                                                                 \
+  if (d < kComponents) {                                                                          \
+    const uint bits = !DROPS ? 0                                                                  \
+                             : bits_of(kept, places[c] / 16 + (OF_KEYS ? j * 16 : 0),             \
+                                       places[c] % 16 + (OF_KEYS ? 0 : j * 16));                  \
+    float low, high, low_change, high_change;                                                     \
+    WEIGH_ONE(score, j, c, 1, low, low_change)                                                    \
+    WEIGH_ONE(score, j, d, 2, high, high_change)                                                  \
+    if (OF_KEYS && SECOND) KEEP_TWO(at, kScoreRow, c, two_halves(low, high))                   \
+    if (FIRST) KEEP_TWO(at + kSlopes, kScoreRow, c, two_halves(low_change, high_change))       \
+  }
+// The weights of these pairs and the gradients of their products. reaches: the products of dout and v.
+#define WEIGH(name, j)                                                                            \
+  if (j < kAcross) {                                                                              \
+    const uint passing = j, tile = kPassing, at = place_of(region, j);                            \
+    SUMS products = SUMS(0.0);                                                                    \
+    if (FIRST) {                                                                                  \
+      EACH_FRAGMENT(ADD_TO_QUERY, second)                                                         \
+      EACH_FRAGMENT(ADD_TO_KEY, second)                                                           \
     }                                                                                             \
-    subgroupBarrier();                                                                            \
+    EACH_PAIR(WEIGH_TWO, name##_##j, j)                                                           \
   }
 #define ADD_PRODUCT(name, i)                                                                      \
   if (i < kFragments) {                                                                           \
     coopMatLoadNV(right, memory, tile + j * 16 * kRow + i * 2, kRow, false);                      \
     name##_##i = coopMatMulAddNV(left, right, name##_##i);                                        \
   }
-// Adds the 16-bit weights in the region times the tile. With OF_KEYS the region's rows are the passing rows.
-#define ADD_PRODUCTS(name, at)                                                                    \
+// Adds 16-bit elements of the region times the tile. With OF_KEYS the region's rows are the passing rows.
+#define ADD_PRODUCTS(name, from, at)                                                              \
   {                                                                                               \
     const uint tile = at;                                                                         \
     [[unroll]] for (uint j = 0; j < kAcross; ++j) {                                               \
       LEFT left;                                                                                  \
       RIGHT right;                                                                                \
       if (OF_KEYS)                                                                                \
-        coopMatLoadNV(left, memory, region + j * 16 * kWeightRow, kWeightRow, true);              \
+        coopMatLoadNV(left, memory, from + j * 16 * kScoreRow, kScoreRow, true);                  \
       else                                                                                        \
-        coopMatLoadNV(left, memory, region + j * 2, kWeightRow, false);                           \
+        coopMatLoadNV(left, memory, from + j * 2, kScoreRow, false);                              \
       EACH_FRAGMENT(ADD_PRODUCT, name)                                                            \
     }                                                                                             \
   }
@@ -94,6 +130,16 @@ DEFINE_WEIGHTS(kRows, kScoreRow)
   }
 
 shared vec2 statistics[64];  // lse and delta of the passing queries
+
+// Where fragment j of the passing rows begins in a region.
+uint place_of(uint region, uint j) {
+  return region + (OF_KEYS ? j * 16 * kScoreRow : j * 2);
+}
+
+bool is_masked(int64_t mask, uint query, uint key, uint keys) {
+  return query >= arguments.queries || key >= keys || CAUSAL && key > query ||
+         MASK == kShows && !STAGED && masked(0.0, arguments.mask, mask, query, key) != 0.0;
+}
 
 vec2 statistics_of(uint head, uint query) {
   const int64_t at = int64_t(head) * arguments.queries + min(query, arguments.queries - 1);
@@ -124,7 +170,13 @@ void compute_rows(uint item) {
   EACH_FRAGMENT(DECLARE_SUM, value_sum)
   const uint region = kRegion + gl_SubgroupID * kScores, mine = first + gl_SubgroupID * 16;
   const uint keys = OF_KEYS ? arguments.own_rows : arguments.passing_rows;
-  const vec2 own = OF_KEYS ? vec2(0) : statistics_of(head, mine + lane() % 16);
+  FIND_PLACES(region, kScoreRow)
+  float lse[8], delta[8];  // of the own queries
+  [[unroll]] for (uint c = 0; c < kComponents; ++c) {
+    const vec2 known = OF_KEYS ? vec2(0) : statistics_of(head, mine + places[c] / 16);
+    lse[c] = known.x;
+    delta[c] = known.y;
+  }
   const uint begin = CAUSAL && OF_KEYS ? first / S * S : 0;
   const uint end = CAUSAL && !OF_KEYS ? min(first + R, arguments.passing_rows) : arguments.passing_rows;
   const uint64_t passing[2] = {head_of(arguments.passing[0], arguments.batch, head, 2),
@@ -141,42 +193,21 @@ void compute_rows(uint item) {
     fetch_tile(next_first, passing[0], arguments.passing[0].step, pass + S, end, arguments.features);
     fetch_tile(next_second, passing[1], arguments.passing[1].step, pass + S, end, arguments.value_features);
 
-    const uint first_query = OF_KEYS ? pass : mine, queries = OF_KEYS ? S : 16;
-    const uint first_key = OF_KEYS ? mine : pass, end_key = first_key + (OF_KEYS ? 16 : S);
-    const bool inside =
-        first_query + queries <= arguments.queries && end_key <= keys && (!CAUSAL || end_key <= first_query + 1);
+    const uint first_query = OF_KEYS ? pass : mine, first_key = OF_KEYS ? mine : pass;
+    const bool inside = first_query + kRows <= arguments.queries && first_key + kColumns <= keys &&
+                        (!CAUSAL || first_key + kColumns <= first_query + 1);
     stage_mask(region, mask, first_query, first_key, keys);
-    MULTIPLY(first, 0, STAGED)
-    // slopes: weights times the derivatives of the scores; factors: of dropout
-    vec4 slopes[kEach], factors[kEach];
-    uvec2 weights[kEach];
-    [[unroll]] for (uint e = 0; e < kEach; ++e) {
-      const uint query = (OF_KEYS ? pass : mine) + row_of(e), key = (OF_KEYS ? mine : pass) + four_of(e) * 4;
-      const float lse = OF_KEYS ? statistics[row_of(e)].x : own.x;
-      const vec4 products = sums_at(region + row_of(e) * kScoreRow + four_of(e));
-      factors[e] = DROPS ? drop_factors(arguments.draw, head * arguments.queries + query, keys, key) : vec4(1);
-      const vec4 weight = weights_of(products, lse, mask, query, key, keys, inside, slopes[e]);
-      if (OF_KEYS && SECOND) weights[e] = four_halves(weight * factors[e]);
+    const uint kept = DROPS ? draw_kept(head, first_query, first_key, keys) : 0;
+    EACH_PASSING(DECLARE_SUM, score)
+    EACH_PASSING(MULTIPLY_FIRST, score)
+    if (!inside || MASK != kNoMask && !STAGED) {
+      EACH_PASSING(MASK_SCORES, score)
     }
+    if (STAGED) subgroupBarrier();
+    EACH_PASSING(WEIGH, score)
     subgroupBarrier();
-    if (OF_KEYS && SECOND) {
-      [[unroll]] for (uint e = 0; e < kEach; ++e) keep_four(region + row_of(e) * kWeightRow, four_of(e), weights[e]);
-      subgroupBarrier();
-      ADD_PRODUCTS(value_sum, kPassing)
-      subgroupBarrier();
-    }
-    if (FIRST) {
-      MULTIPLY(second, kPassing, false)
-      [[unroll]] for (uint e = 0; e < kEach; ++e) {
-        const float delta = OF_KEYS ? statistics[row_of(e)].y : own.y;
-        const vec4 reaches = sums_at(region + row_of(e) * kScoreRow + four_of(e));
-        weights[e] = four_halves(slopes[e] * (factors[e] * reaches - delta));
-      }
-      subgroupBarrier();
-      [[unroll]] for (uint e = 0; e < kEach; ++e) keep_four(region + row_of(e) * kWeightRow, four_of(e), weights[e]);
-      subgroupBarrier();
-      ADD_PRODUCTS(sum, 0)
-    }
+    if (OF_KEYS && SECOND) ADD_PRODUCTS(value_sum, region, kPassing)
+    if (FIRST) ADD_PRODUCTS(sum, region + kSlopes, 0)
     barrier();
   }
   if (FIRST) {
