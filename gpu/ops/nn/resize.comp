@@ -1,7 +1,7 @@
 #version 460
 // Interpolation of images [planes, depth, rows, columns] and its gradient. Lists contain, for each axis, the
 // two elements of each result and their weights, and for each element of the image the first and the last
-// result that read it. The depth is never interpolated. All sums have the order of the results.
+// result that read it. All sums have the order of the results.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
@@ -48,33 +48,43 @@ ivec2 holders(uint axis, int i) {
   return HolderList(lists() + a.axes[axis].holders).at[i];
 }
 // Most images have no depth.
-int low_depth(int depth) {
-  return a.axes[0].size == 1 ? 0 : tap(0, depth).low;
+bool is_flat() {
+  return a.axes[0].size == 1 && a.axes[0].out_size == 1;
 }
-ivec2 holders_of_depth(int depth) {
-  return a.axes[0].out_size == 1 ? ivec2(0, depth == 0 ? 0 : -1) : holders(0, depth);
+Tap tap_of_depth(int depth) {
+  return is_flat() ? Tap(0, 0, 0.0) : tap(0, depth);
 }
 float operand_at(int i) {
   return load_float(a.operand, int64_t(i), TYPE);
 }
 
-// An element of a row, interpolated from two.
-float blended(int low, int high, float weight, int column) {
-  const float x = operand_at(low + column);
-  return BLENDS && weight != 0.0 ? (1.0 - weight) * x + weight * operand_at(high + column) : x;
+// The four rows of the image that a result blends, as offsets of their first elements.
+struct Lines {
+  int low, high, deep_low, deep_high;
+};
+
+// An element of the blended rows.
+float blended(Lines lines, Tap in_depth, Tap down, int column) {
+  float x = operand_at(lines.low + column);
+  if (BLENDS && down.weight != 0.0) x = (1.0 - down.weight) * x + down.weight * operand_at(lines.high + column);
+  if (!BLENDS || in_depth.weight == 0.0) return x;
+  float y = operand_at(lines.deep_low + column);
+  if (down.weight != 0.0) y = (1.0 - down.weight) * y + down.weight * operand_at(lines.deep_high + column);
+  return (1.0 - in_depth.weight) * x + in_depth.weight * y;
 }
 
 void put_result(uint i, int plane, int depth, int row, int column) {
   const int rows = a.axes[1].size, columns = a.axes[2].size;
-  const Tap down = tap(1, row);
-  const int slice = (plane * a.axes[0].size + low_depth(depth)) * rows;
-  const int low = (slice + down.low) * columns, high = (slice + down.high) * columns;
+  const Tap in_depth = tap_of_depth(depth), down = tap(1, row);
+  const int low = (plane * a.axes[0].size + in_depth.low) * rows, high = (plane * a.axes[0].size + in_depth.high) * rows;
+  const Lines lines = Lines((low + down.low) * columns, (low + down.high) * columns, (high + down.low) * columns,
+                            (high + down.high) * columns);
   vec4 values = vec4(0.0);
   [[unroll]] for (int j = 0; j < (FOURS ? 4 : 1); ++j) {
     const Tap across = tap(2, column * (FOURS ? 4 : 1) + j);
-    values[j] = blended(low, high, down.weight, across.low);
+    values[j] = blended(lines, in_depth, down, across.low);
     if (BLENDS && across.weight != 0.0)
-      values[j] = (1.0 - across.weight) * values[j] + across.weight * blended(low, high, down.weight, across.high);
+      values[j] = (1.0 - across.weight) * values[j] + across.weight * blended(lines, in_depth, down, across.high);
   }
   if (FOURS)
     store_four(a.result, int64_t(i), RESULT_TYPE, values);
@@ -89,16 +99,19 @@ float weight_in(Tap t, int i) {
 }
 
 void put_gradient(uint i, int plane, int depth, int row, int column) {
-  const ivec2 in_depth = holders_of_depth(depth), in_rows = holders(1, row), in_columns = holders(2, column);
+  const ivec2 in_depth = is_flat() ? ivec2(0) : holders(0, depth);
+  const ivec2 in_rows = holders(1, row), in_columns = holders(2, column);
   float sum = 0.0;
-  for (int d = in_depth.x; d <= in_depth.y; ++d)
+  for (int d = in_depth.x; d <= in_depth.y; ++d) {
+    const float of_depth = BLENDS && !is_flat() ? weight_in(tap(0, d), depth) : 1.0;
     for (int r = in_rows.x; r <= in_rows.y; ++r) {
       const int line = ((plane * a.axes[0].out_size + d) * a.axes[1].out_size + r) * a.axes[2].out_size;
       float of_row = 0.0;
       for (int c = in_columns.x; c <= in_columns.y; ++c)
         of_row += (BLENDS ? weight_in(tap(2, c), column) : 1.0) * operand_at(line + c);
-      sum += (BLENDS ? weight_in(tap(1, r), row) : 1.0) * of_row;
+      sum += of_depth * (BLENDS ? weight_in(tap(1, r), row) : 1.0) * of_row;
     }
+  }
   store_float(a.result, int64_t(i), RESULT_TYPE, sum);
 }
 

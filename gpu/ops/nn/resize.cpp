@@ -141,7 +141,7 @@ void run_interpolate_grad(const Call& call, Recorder& recorder) {
   Tensor grad = contiguous(call.input(0));
   // An invocation adds up all results of an element. If they are many, the axes are processed one after the
   // other.
-  constexpr int64_t kMost = 64;
+  constexpr int64_t kMost = 16;
   int64_t most = 1;
   for (size_t d = 0; d < 3; ++d) {
     int64_t longest = 1;

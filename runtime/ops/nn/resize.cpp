@@ -14,16 +14,19 @@
 namespace lunagrad {
 namespace {
 
+bool is_nearest(int64_t mode) { return mode == int64_t(Interpolation::nearest) || mode == kNearestExact; }
+
 // Nearest: the element of nearest_element(). Linear: the two elements around (i + 0.5) * scale - 0.5, or
 // around i * scale with aligned corners. An image of unchanged size is copied, for any factor.
-std::vector<ResizeTap> resize_taps(int64_t in, int64_t out, const Value& factor, bool nearest,
+std::vector<ResizeTap> resize_taps(int64_t in, int64_t out, const Value& factor, int64_t mode,
                                    bool align_corners) {
   std::vector<ResizeTap> taps;
+  const bool nearest = is_nearest(mode);
   double scale = factor.present() ? 1 / factor.f : double(in) / double(out);
   if (!nearest && align_corners) scale = out > 1 ? double(in - 1) / double(out - 1) : 0;
   for (int64_t i = 0; i < out; ++i) {
     if (nearest) {
-      const int64_t at = nearest_element(i, in, out, factor, false);
+      const int64_t at = nearest_element(i, in, out, factor, mode == kNearestExact);
       taps.push_back({at, at, 0});
     } else if (in == out) {
       taps.push_back({i, i, 0});
@@ -46,42 +49,22 @@ int64_t result_size(const Call& call, const Shape& x, int i) {
 
 ResizeGeometry interpolation(const Call& call, const Shape& x) {
   const int dims = x.size() - 2;
-  const auto mode = Interpolation(call.integer(kInterpolateMode));
-  const bool nearest = mode == Interpolation::nearest;
   ResizeGeometry r;
   r.planes = x[0] * x[1];
   for (int i = 0; i < dims; ++i) {
     const size_t d = size_t(3 - dims + i);
     r.in[d] = x[2 + i];
-    r.axes[d] = resize_taps(x[2 + i], result_size(call, x, i), call.params[kInterpolateScaleFactor], nearest,
-                            call.flag(kInterpolateAlignCorners));
+    r.axes[d] = resize_taps(x[2 + i], result_size(call, x, i), call.params[kInterpolateScaleFactor],
+                            call.integer(kInterpolateMode), call.flag(kInterpolateAlignCorners));
   }
   return r;
 }
 
 void interpolate_shape(Call& call) {
-  require_floating(call);
+  check_interpolation(call);
   const Shape& x = call.input(0).shape();
-  const auto mode = Interpolation(call.integer(kInterpolateMode));
-  const bool nearest = mode == Interpolation::nearest;
-  if (nearest && (x.size() < 3 || x.size() > 5))
-    fail("interpolate: input must have 3 to 5 dims, [N, C, spatial…] (got shape ", x, ")");
-  if (!nearest && x.size() != (mode == Interpolation::linear ? 3 : 4))
-    fail("interpolate: mode '",
-         mode == Interpolation::linear ? "linear' needs input [N, C, W]"
-                                       : "bilinear' needs input [N, C, H, W]",
-         " (got shape ", x, ")");
-  if (nearest && call.flag(kInterpolateAlignCorners))
-    fail("interpolate: align_corners is for mode 'linear' and 'bilinear'");
   const int dims = x.size() - 2;
-  const bool sized = call.params[kInterpolateSize].present(),
-             scaled = call.params[kInterpolateScaleFactor].present();
-  if (sized == scaled) fail("interpolate: give either size or scale_factor");
-  if (sized && call.list(kInterpolateSize).size() != 1 && call.list(kInterpolateSize).size() != dims)
-    fail("interpolate: size must be one number or ", dims, " (got ", call.list(kInterpolateSize), ")");
-  if (scaled &&
-      !(call.real(kInterpolateScaleFactor) > 0 && std::isfinite(call.real(kInterpolateScaleFactor))))
-    fail("interpolate: scale_factor must be greater than 0 (got ", call.real(kInterpolateScaleFactor), ")");
+  const bool sized = call.params[kInterpolateSize].present();
   Shape result = x;
   for (int i = 0; i < dims; ++i) {
     const double size =
@@ -133,17 +116,19 @@ void interpolate_grad_vjp(Backward& b) {
                    given[kInterpolateAlignCorners]}));
 }
 
-// a + w (b - a) for each of two neighbours; bilinear does so three times.
-double interpolate_flops(const Call& call) {
-  const auto mode = Interpolation(call.integer(kInterpolateMode));
-  const int count = mode == Interpolation::nearest ? 0 : mode == Interpolation::linear ? 3 : 9;
-  return count * elements(call.out[0]);
+// The dims that are blended: in each, a result has two neighbours.
+int blended_dims(const Call& call) {
+  const int64_t mode = call.integer(kInterpolateMode);
+  return is_nearest(mode) ? 0 : mode == kTrilinear ? 3 : int(mode);
 }
-// A product and a sum for each of the 2 or 4 elements that a result blends.
+// a + w (b - a) for each pair of neighbours: once for linear, 3 times for bilinear, 7 times for trilinear.
+double interpolate_flops(const Call& call) {
+  return 3 * ((1 << blended_dims(call)) - 1) * elements(call.out[0]);
+}
+// A product and a sum for each of the 2, 4 or 8 elements that a result blends.
 double interpolate_grad_flops(const Call& call) {
-  const auto mode = Interpolation(call.integer(kInterpolateMode));
-  const int count = mode == Interpolation::nearest ? 1 : mode == Interpolation::linear ? 4 : 8;
-  return count * elements(call.in[0]);
+  const int dims = blended_dims(call);
+  return (dims == 0 ? 1 : 2 << dims) * elements(call.in[0]);
 }
 
 const Op kInterpolate{
@@ -162,7 +147,8 @@ const Op kInterpolate{
     .half_through_f32 = true,
     .family = OpFamily::other,
     .flops = {interpolate_flops,
-              "3 for each element of a linear result, 9 of a bilinear one, 0 of a nearest one"}};
+              "3 for each element of a linear result, 9 of a bilinear one, 21 of a trilinear one, 0 of a nearest "
+              "one"}};
 const Op kInterpolateGrad{
     .name = "_interpolate_grad",
     .doc = "Shares the gradient of each result of interpolate among the elements it blends.",
@@ -175,7 +161,8 @@ const Op kInterpolateGrad{
     .half_through_f32 = true,
     .family = OpFamily::other,
     .flops = {interpolate_grad_flops,
-              "4 for each element of a linear gradient, 8 of a bilinear one, 1 of a nearest one"}};
+              "4 for each element of a linear gradient, 8 of a bilinear one, 16 of a trilinear one, 1 of a nearest "
+              "one"}};
 
 // Parameters of im2col. The parameters of col2im begin with output_size.
 enum ColumnsParam { kColumnsKernel, kColumnsDilation, kColumnsPadding, kColumnsStride };

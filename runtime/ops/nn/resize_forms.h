@@ -8,8 +8,9 @@
 
 namespace lunagrad {
 
-// Modes of interpolate that are compositions. Their numbers follow the modes of Interpolation (ops.h).
-enum ComposedMode : int64_t { kBicubic = 3, kTrilinear, kArea, kNearestExact };
+// Modes of interpolate that Interpolation (ops.h) does not name; their numbers follow its last one. Bicubic and
+// area are compositions.
+enum FurtherMode : int64_t { kBicubic = 3, kTrilinear, kArea, kNearestExact };
 // The parameters of interpolate and _interpolate_grad; only the gradient has the last one.
 enum InterpolateParam {
   kInterpolateSize,
@@ -32,6 +33,7 @@ inline int64_t nearest_element(int64_t i, int64_t in, int64_t out, const Value& 
 }
 
 bool is_composed_mode(const Call&);
+void check_interpolation(const Call&);  // an Error if the input's dims or the parameters do not fit the mode
 Operands interpolate_compose(const Call&);
 
 // values times weights; the product is 0 where the weight is 0, even if the value is infinite or NaN. The
