@@ -1,6 +1,7 @@
 // nll_loss, losses of pairs with a reduction, and distances on the Vulkan device: the CPU's values and
 // gradients.
 #include "tests/gpu/compare.h"
+#include "tests/support/same_bits.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -52,6 +53,29 @@ TEST_CASE("nll_loss and its gradient are the CPU's") {
       apply1(*find_op("nll_loss"), {to(random({2, 3}, 1), gpu()), wrong, {}}, {int64_t(-100), int64_t(1)})
           .item(),
       doctest::Contains("nll_loss: label 9 at position 2 is out of range"), Error);
+}
+
+TEST_CASE("cross_entropy of more rows than a workgroup adds up is the CPU's") {
+  const Shape shape{2, 3, 20, 30, 40};
+  const Tensor logits = random(shape, 700),
+               labels = to(floor(random({2, 20, 30, 40}, 701, 0, 3)), DType::i64),
+               weight = random({3}, 702, 0.5, 2);
+  for (const int64_t reduction : {0, 1, 2})
+    for (const bool weighted : {false, true}) {
+      const Values params = {int64_t(1), reduction};  // labels of class 1 are ignored
+      const Tensor given = weighted ? weight : Tensor();
+      const Operands expected = run_with_gradients("cross_entropy", {logits, labels, given}, params, 1);
+      const Operands on_gpu{to(logits, gpu()), to(labels, gpu()), weighted ? to(weight, gpu()) : given};
+      const Fallbacks fallbacks;
+      const Operands got = run_with_gradients("cross_entropy", on_gpu, params, 1);
+      require_none(fallbacks);
+      const Operands again = run_with_gradients("cross_entropy", on_gpu, params, 1);
+      for (size_t i = 0; i < 2; ++i) {
+        CHECK_MESSAGE(distance(got[i], expected[i]) < 1e-5,
+                      text("reduction ", reduction, weighted ? " weighted" : "", " result ", i));
+        CHECK(same_bits(got[i], again[i]));
+      }
+    }
 }
 
 TEST_CASE("losses and distances of pairs are reduced as on the CPU") {

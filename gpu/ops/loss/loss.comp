@@ -17,8 +17,9 @@ layout(constant_id = 5) const uint TYPE = 6;
 layout(constant_id = 6) const bool FOURS = false;  // logits and gradient can be accessed four at a time
 
 const uint kForward = 0;  // loss and lse of each row
-const uint kTotal = 1;    // one workgroup: the sum of the rows' weights
-const uint kFinish = 2;   // one workgroup: the sum of the rows' losses, divided by the total if there is one
+const uint kTotal = 1;    // the sum of the rows' weights, for each workgroup's share of the rows
+const uint kPartial = 4;  // the sum of the rows' losses, likewise
+const uint kFinish = 2;   // one workgroup: the sum of `parts` losses, divided by the total if there is one
 const uint kBackward = 3;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -29,6 +30,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   int64_t ignored;
   float smoothing;
   uint grad_step;               // 0: one gradient for all rows
+  uint parts;
   Rows rows;                    // of the logits, then of the result
 };
 layout(push_constant, scalar) uniform Push {
@@ -72,9 +74,17 @@ int label_of(uint row) {
 }
 
 void sum_up() {
-  const uint count = arguments.rows.count;
   float sum = 0.0;
-  for (uint row = gl_LocalInvocationID.x; row < count; row += 256) {
+  if (MODE == kFinish) {
+    for (uint i = gl_LocalInvocationID.x; i < arguments.parts; i += 256) sum += load_f32(arguments.losses, int64_t(i));
+    sum = row_sum(sum);
+    if (arguments.total != 0) sum /= load_f32(arguments.total, 0);
+    if (gl_LocalInvocationID.x == 0) store_f32(arguments.result, 0, sum);
+    return;
+  }
+  const uint count = arguments.rows.count, share = (count + gl_NumWorkGroups.x - 1) / gl_NumWorkGroups.x;
+  const uint begin = gl_WorkGroupID.x * share, end = min(begin + share, count);
+  for (uint row = begin + gl_LocalInvocationID.x; row < end; row += 256) {
     if (MODE == kTotal) {
       const int label = label_of(row);
       sum += label < 0 ? 0.0 : weight_of(uint(label));
@@ -83,13 +93,12 @@ void sum_up() {
     }
   }
   sum = row_sum(sum);
-  if (gl_LocalInvocationID.x != 0) return;
-  if (MODE == kFinish && arguments.total != 0) sum /= load_f32(arguments.total, 0);
-  store_f32(MODE == kTotal ? arguments.total : arguments.result, 0, sum);
+  if (gl_LocalInvocationID.x == 0)
+    store_f32(arguments.result, int64_t(gl_WorkGroupID.x), sum);
 }
 
 void main() {
-  if (MODE == kTotal || MODE == kFinish) {
+  if (MODE == kTotal || MODE == kPartial || MODE == kFinish) {
     sum_up();
     return;
   }

@@ -23,10 +23,10 @@ struct CrossEntropyArguments {
   uint64_t fault;
   int64_t ignored;
   float smoothing;
-  uint32_t grad_step;
+  uint32_t grad_step, parts;
   Rows rows;
 };
-static_assert(offsetof(CrossEntropyArguments, rows) == 88);
+static_assert(offsetof(CrossEntropyArguments, parts) == 88);
 
 // The passes of one call. Only the logits and their gradient may be 16-bit floats.
 struct CrossEntropy {
@@ -51,9 +51,11 @@ struct CrossEntropy {
     const Tensor* tensors[] = {&logits, &result};
     arguments.rows = rows_along(logits.ndim() > 1 ? 1 : 0, tensors);
     addresses(launch, arguments);
-    const bool one_group = mode == Loss::kTotal || mode == Loss::kFinish;
-    const uint32_t along = one_group ? kGroupSize : threads_along(arguments.rows.extent);
-    const uint32_t groups = one_group ? 1 : groups_for(uint64_t(arguments.rows.count) * along, recorder);
+    const bool adds_up = mode == Loss::kTotal || mode == Loss::kPartial, one_group = mode == Loss::kFinish;
+    const uint32_t along = adds_up || one_group ? kGroupSize : threads_along(arguments.rows.extent);
+    const uint32_t groups = one_group ? 1
+                            : adds_up ? parts_of(arguments.rows.count)
+                                      : groups_for(uint64_t(arguments.rows.count) * along, recorder);
     launch.run(Loss{.mode = mode,
                     .along = along,
                     .label_type = uint32_t(labels.dtype()),
@@ -64,10 +66,44 @@ struct CrossEntropy {
                {groups}, bytes_of(arguments));
   }
 
+  // The workgroups that add up so many rows. Their sums are added up by one.
+  static uint32_t parts_of(uint32_t rows) {
+    constexpr uint32_t kRows = 1 << 14, kMost = 256;
+    return std::clamp((rows + kRows - 1) / kRows, 1u, kMost);
+  }
+  uint32_t row_count() const {
+    const Tensor* tensors[] = {&logits, &result};
+    return rows_along(logits.ndim() > 1 ? 1 : 0, tensors).count;
+  }
   // Writes the sum of the rows' weights: the divisor of a mean.
   void sum_weights(const Scratch& total) const {
+    const uint32_t parts = parts_of(row_count());
+    const Scratch sums(recorder, size_t(parts) * 4);
+    const Scratch& first = parts == 1 ? total : sums;
     pass(Loss::kTotal,
-         [&](Launch& launch, CrossEntropyArguments& arguments) { arguments.total = launch.writes(total); });
+         [&](Launch& launch, CrossEntropyArguments& arguments) { arguments.result = launch.writes(first); });
+    if (parts > 1)
+      pass(Loss::kFinish, [&](Launch& launch, CrossEntropyArguments& arguments) {
+        arguments.losses = launch.reads(sums);
+        arguments.parts = parts;
+        arguments.result = launch.writes(total);
+      });
+  }
+  // Writes the sum of the rows' losses, divided by the total if there is one.
+  void sum_losses(const Scratch& losses, const Scratch* total, const Tensor& loss) const {
+    const uint32_t rows = row_count(), parts = parts_of(rows);
+    const Scratch sums(recorder, size_t(parts) * 4);
+    if (parts > 1)
+      pass(Loss::kPartial, [&](Launch& launch, CrossEntropyArguments& arguments) {
+        arguments.losses = launch.reads(losses);
+        arguments.result = launch.writes(sums);
+      });
+    pass(Loss::kFinish, [&](Launch& launch, CrossEntropyArguments& arguments) {
+      arguments.losses = launch.reads(parts > 1 ? sums : losses);
+      arguments.parts = parts > 1 ? parts : rows;
+      if (total) arguments.total = launch.reads(*total);
+      arguments.result = launch.writes(loss);
+    });
   }
 };
 
@@ -85,11 +121,7 @@ void run_cross_entropy(const Call& call, Recorder& recorder) {
   if (each) return;
   const bool mean = work.reduction() == Reduction::mean;
   if (mean) work.sum_weights(total);
-  work.pass(Loss::kFinish, [&](Launch& launch, CrossEntropyArguments& arguments) {
-    arguments.losses = launch.reads(losses);
-    if (mean) arguments.total = launch.reads(total);
-    arguments.result = launch.writes(loss);
-  });
+  work.sum_losses(losses, mean ? &total : nullptr, loss);
 }
 
 void run_cross_entropy_grad(const Call& call, Recorder& recorder) {
