@@ -345,3 +345,13 @@ if on_gpu then
   expect.equal(path(x:to("cpu", "f64")), "_cast f64, _to_device f32, leaf f32")
   expect.equal(path(x:to("cpu", "c128")), "_cast c128, _to_device f32, leaf f32")
 end
+
+-- Labels and lengths of ctc_loss may be on the CPU beside log_probs on another device, or tables.
+do
+  local F = lg.nn.functional
+  local log_probs = lg.randn(6, 2, 4):log_softmax(3)
+  local function on(device) return {dtype = "i64", device = device} end
+  local loss = F.ctc_loss(log_probs, lg.tensor({{1, 2, 3}, {3, 0, 0}}, on()), lg.tensor({6, 5}, on()), lg.tensor({3, 1}, on()))
+  local beside = F.ctc_loss(log_probs, lg.tensor({{1, 2, 3}, {3, 0, 0}}, on "cpu"), lg.tensor({6, 5}, on "cpu"), {3, 1})
+  expect.equal(beside:item(), loss:item())
+end

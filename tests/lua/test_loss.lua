@@ -66,6 +66,7 @@ local ctc = nn.CTCLoss()
 local padded = ctc(log_probs, lg.tensor {{1, 2, 3}, {3, 0, 0}}, {6, 5}, {3, 1})
 expect.equal(ctc(log_probs, lg.tensor {1, 2, 3, 3}, lg.tensor {6, 5}, lg.tensor {3, 1}), padded)
 expect.equal(nn.CTCLoss {reduction = "none"}(log_probs, lg.tensor {1, 2, 3, 3}, {6, 5}, {3, 1}):size(), {2})
+expect.equal(F.ctc_loss(log_probs, lg.tensor {{1, 2, 3}, {3, 0, 0}}, {6, 5}, {3, 1}), padded)
 -- One step and one label have one path.
 expect.close(ctc(log_probs[{{1, 1}, {1, 1}, {}}], lg.tensor {2}, {1}, {1}):item(), -log_probs[1][1][3]:item(), 1e-6)
 -- Three labels do not fit into two steps.

@@ -17,7 +17,7 @@ for _, name in ipairs {
   "kl_div", "one_hot", "pad", "glu",
   "poisson_nll_loss", "gaussian_nll_loss", "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss",
   "triplet_margin_loss", "margin_ranking_loss", "hinge_embedding_loss", "soft_margin_loss", "multi_margin_loss",
-  "multilabel_margin_loss", "ctc_loss",
+  "multilabel_margin_loss",
   "relu", "relu6", "sigmoid", "tanh", "gelu", "silu", "mish", "leaky_relu", "elu", "selu", "celu", "softplus",
   "softsign", "hardtanh", "hardsigmoid", "hardswish", "logsigmoid", "tanhshrink", "threshold", "prelu",
   "hardshrink", "softshrink", "rrelu",
@@ -49,6 +49,15 @@ for name, count in pairs {
     if ... == nil then return op(x) end
     return without_inplace(op, count, x, ...)
   end
+end
+
+-- Lengths may be tables of integers. Labels and lengths may be on the CPU beside log_probs on another device.
+function functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, ...)
+  local function beside(value)
+    if type(value) == "table" then value = core.tensor(value, {dtype = "i64"}) end
+    return core.is_tensor(value) and core.is_tensor(log_probs) and value:to(log_probs:device()) or value
+  end
+  return core.ctc_loss(log_probs, beside(targets), beside(input_lengths), beside(target_lengths), ...)
 end
 
 -- F.unfold returns the windows of images as columns; Tensor.unfold is another function.

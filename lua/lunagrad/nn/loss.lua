@@ -132,8 +132,7 @@ end
 
 -- The lengths may be tables of integers.
 function losses.CTCLoss:forward(log_probs, targets, input_lengths, target_lengths)
-  local function lengths(value) return type(value) == "table" and core.tensor(value) or value end
-  return core.ctc_loss(log_probs, targets, lengths(input_lengths), lengths(target_lengths), self.options)
+  return functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.options)
 end
 
 return losses

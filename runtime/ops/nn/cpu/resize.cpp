@@ -23,15 +23,23 @@ void resize(const ResizeGeometry& r, const T* x, T* y) {
   const int64_t width = r.in[2], out = int64_t(r.axes[2].size());
   const bool columns_blend = blends(r.axes[2]);
   parallel_for(r.planes, grain_of(r.in_size() + r.out_size()), [&](int64_t begin, int64_t end) {
-    std::vector<T> blended(size_t(width), T(0));
+    std::vector<T> blended(size_t(width), T(0)), deeper(size_t(width), T(0));
     for (int64_t plane = begin; plane < end; ++plane) {
       T* to = y + plane * r.out_size();
+      // A row of a slice, or the blend of two in `buffer`.
+      const auto row_of = [&](int64_t slice, const ResizeTap& row, std::vector<T>& buffer) -> const T* {
+        const T* const first = x + plane * r.in_size() + slice * r.in[1] * width;
+        const T* const in = first + row.low * width;
+        if (row.weight == 0) return in;
+        const T *const next = first + row.high * width, high = T(row.weight), low = T(1) - high;
+        for (int64_t w = 0; w < width; ++w) buffer[size_t(w)] = low * in[w] + high * next[w];
+        return buffer.data();
+      };
       for (const ResizeTap& depth : r.axes[0])
         for (const ResizeTap& row : r.axes[1]) {
-          const T* const slice = x + plane * r.in_size() + depth.low * r.in[1] * width;
-          const T* in = slice + row.low * width;
-          if (row.weight != 0) {
-            const T *const next = slice + row.high * width, high = T(row.weight), low = T(1) - high;
+          const T* in = row_of(depth.low, row, blended);
+          if (depth.weight != 0) {
+            const T *const next = row_of(depth.high, row, deeper), high = T(depth.weight), low = T(1) - high;
             for (int64_t w = 0; w < width; ++w) blended[size_t(w)] = low * in[w] + high * next[w];
             in = blended.data();
           }
@@ -67,12 +75,15 @@ void resize_spread(const ResizeGeometry& r, const T* g, T* dx) {
             spread[size_t(tap.low)] += (T(1) - high) * from[w];
             if (high != 0) spread[size_t(tap.high)] += high * from[w];
           }
-          T* const slice = dx + plane * r.in_size() + depth.low * r.in[1] * width;
-          const T high = T(row.weight), low = T(1) - high;
-          T* const to = slice + row.low * width;
-          for (int64_t w = 0; w < width; ++w) to[w] += low * spread[size_t(w)];
-          if (high != 0)
-            for (int64_t w = 0; w < width; ++w) slice[row.high * width + w] += high * spread[size_t(w)];
+          const auto add = [&](int64_t slice, int64_t line, T share) {
+            T* const to = dx + plane * r.in_size() + (slice * r.in[1] + line) * width;
+            for (int64_t w = 0; w < width; ++w) to[w] += share * spread[size_t(w)];
+          };
+          const T deep = T(depth.weight), high = T(row.weight);
+          add(depth.low, row.low, (T(1) - deep) * (T(1) - high));
+          if (high != 0) add(depth.low, row.high, (T(1) - deep) * high);
+          if (deep != 0) add(depth.high, row.low, deep * (T(1) - high));
+          if (deep != 0 && high != 0) add(depth.high, row.high, deep * high);
           from += out;
         }
     }
