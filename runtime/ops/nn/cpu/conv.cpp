@@ -7,6 +7,7 @@
 #include "runtime/core/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/workspace.h"
+#include "runtime/ops/nn/cpu/blocked_conv.h"
 #include "runtime/ops/nn/cpu/conv_kernels.h"
 #include "runtime/ops/nn/cpu/conv_places.h"
 #include "runtime/ops/nn/cpu/conv_tile.h"
@@ -160,6 +161,15 @@ bool by_columns(const ConvGeometry& g) {
   bool apart = g.group_outputs() > 1;
   for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) apart &= g.stride[d] >= g.kernel[d];
   return apart || (g.groups == 1 && g.out_size() < 16);
+}
+
+// Whether the gradient of the inputs has so few channels that the remainders of a stride are hardly worth
+// unfolding the outputs' gradient for each. One image's columns take at most 8 MiB, and images suffice for
+// the threads.
+bool spreads_few(const ConvGeometry& g) {
+  const bool strided = g.stride != ConvGeometry::Sizes{1, 1, 1};
+  return strided && g.groups == 1 && g.in_channels < 8 && g.out_channels >= 16 && g.batch >= 8 &&
+         g.window() * g.out_size() <= (8 << 20) / int64_t(sizeof(double));
 }
 
 // A matrix product for each image and group: y = activation(A x + bias), A [outputs, inputs].
@@ -373,6 +383,7 @@ void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* b
   if (g.is_pointwise())
     return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y,
                               activation);
+  if (blocks_sums<T>(g, g.group_outputs())) return blocked_forward(g, x, weight, bias, y, activation);
   if (by_columns(g)) return columns_forward(g, x, weight, bias, y, activation);
   Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
   weights.taps.resize(size_t(g.kernel_size()));
@@ -385,7 +396,8 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
   if (g.is_pointwise())
     return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
                               dx);
-  if (by_columns(g)) return columns_grad_input(g, grad, weight, bias, dx);
+  if (blocks_sums<T>(g, g.group_inputs())) return blocked_grad_input(g, grad, weight, bias, dx);
+  if (by_columns(g) || spreads_few(g)) return columns_grad_input(g, grad, weight, bias, dx);
   for_remainders(g, [&](const Sizes& start) {
     const InputGradient part(g, start);
     Weights<T> weights{weight, g.group_outputs() * g.window(), g.kernel_size(), g.window(), part.taps};
@@ -395,6 +407,7 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
 
 template <class T>
 void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
+  if (blocks_weights<T>(g)) return blocked_grad_weight(g, x, grad, dweight);
   const bool columns = g.is_pointwise() || by_columns(g);
   columns ? columns_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
 }
