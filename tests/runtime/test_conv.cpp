@@ -74,6 +74,25 @@ ConvGeometry random_blocks(Draws& draw) {
   return g;
 }
 
+// One channel in each group, images up to a size that needs several bands.
+ConvGeometry random_depthwise(Draws& draw) {
+  ConvGeometry g;
+  g.batch = draw.between(1, 3);
+  g.groups = g.in_channels = g.out_channels = draw.between(8, 40);
+  const int64_t most = draw.between(0, 3) ? 20 : 70;
+  for (size_t d = draw.between(0, 3) ? 1 : 2; d < 3; ++d) {
+    g.kernel[d] = draw.between(1, 5);
+    g.stride[d] = draw.between(1, 3);
+    g.dilation[d] = draw.between(0, 1) ? 1 : 2;
+    g.padding[d] = draw.between(0, 4);
+    const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
+    g.in[d] = std::max(draw.between(1, most), reach - 2 * g.padding[d]);
+    g.out[d] = (g.in[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;
+    if (draw.between(0, 5) == 0 && g.out[d] > 1) --g.out[d];
+  }
+  return g;
+}
+
 struct Sums {
   std::vector<double> y, dx, dweight;
 };
@@ -164,6 +183,10 @@ TEST_CASE("convolutions of any geometry and their gradients agree with plain loo
       check_geometry<float>(random_blocks(draw), draw, 2e-5);
       check_geometry<double>(random_blocks(draw), draw, 1e-12);
     }
+    for (int i = 0; i < 40; ++i) {
+      check_geometry<float>(random_depthwise(draw), draw, 2e-5);
+      check_geometry<double>(random_depthwise(draw), draw, 1e-12);
+    }
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
@@ -173,7 +196,7 @@ TEST_CASE("convolutions of small images and their gradients have the same bits f
   const int before = thread_count();
   Draws draw(3);
   for (int i = 0; i < 12; ++i) {
-    const ConvGeometry g = random_blocks(draw);
+    const ConvGeometry g = i % 2 ? random_blocks(draw) : random_depthwise(draw);
     const auto x = draw.reals<float>(g.batch * g.in_channels * g.in_size()),
                weight = draw.reals<float>(g.out_channels * g.window());
     const auto bias = draw.reals<float>(g.out_channels);

@@ -11,6 +11,7 @@
 #include "runtime/ops/nn/cpu/conv_kernels.h"
 #include "runtime/ops/nn/cpu/conv_places.h"
 #include "runtime/ops/nn/cpu/conv_tile.h"
+#include "runtime/ops/nn/cpu/depthwise_conv.h"
 #include "runtime/ops/products/cpu/blas.h"
 
 namespace lunagrad {
@@ -383,6 +384,7 @@ void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* b
   if (g.is_pointwise())
     return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y,
                               activation);
+  if (depthwise_sums(g)) return depthwise_forward(g, x, weight, bias, y, activation);
   if (blocks_sums<T>(g, g.group_outputs())) return blocked_forward(g, x, weight, bias, y, activation);
   if (by_columns(g)) return columns_forward(g, x, weight, bias, y, activation);
   Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
@@ -396,6 +398,7 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
   if (g.is_pointwise())
     return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
                               dx);
+  if (depthwise_sums(g)) return depthwise_grad_input(g, grad, weight, bias, dx);
   if (blocks_sums<T>(g, g.group_inputs())) return blocked_grad_input(g, grad, weight, bias, dx);
   if (by_columns(g) || spreads_few(g)) return columns_grad_input(g, grad, weight, bias, dx);
   for_remainders(g, [&](const Sizes& start) {
@@ -407,6 +410,7 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
 
 template <class T>
 void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
+  if (depthwise_weights(g)) return depthwise_grad_weight(g, x, grad, dweight);
   if (blocks_weights<T>(g)) return blocked_grad_weight(g, x, grad, dweight);
   const bool columns = g.is_pointwise() || by_columns(g);
   columns ? columns_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
