@@ -37,7 +37,8 @@ bool gradients_hold(const TensorFunction& f, TensorList inputs) {
 
 TEST_CASE("a copy between any strides and dtypes agrees with a loop") {
   // Sizes around the boundaries of tiles, blocks and vectors; three dims in every order, one side reversed.
-  const Shape sizes[] = {{3, 70, 130}, {2, 33, 5}, {1, 129, 257}, {9, 1, 40}, {17, 16, 8}};
+  const Shape sizes[] = {{3, 70, 130}, {2, 33, 5},  {1, 129, 257}, {9, 1, 40},
+                         {17, 16, 8},  {2, 700, 3}, {2, 4, 333},   {3, 2, 70}};
   const DType types[] = {DType::u8, DType::f16, DType::f32, DType::f64, DType::i64, DType::bf16};
   constexpr int kOrders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const Shape& shape : sizes)
@@ -87,6 +88,12 @@ TEST_CASE("a copy larger than the caches is complete: contiguous, transposed and
       same &= mixed.data<float>()[i * n + j] == given[i * n + j] + given[j * n + i];
     }
   CHECK(same);
+  const Tensor pixels = reshape(narrow(flatten(x, 0, 1), 0, 0, 3 * 700 * 1001), {700 * 1001, 3});
+  const Tensor planes = clone(t(pixels)), again = clone(t(planes));
+  for (int64_t i = 0; i < 700 * 1001; ++i)
+    for (int64_t c = 0; c < 3; ++c) same &= planes.data<float>()[c * 700 * 1001 + i] == given[i * 3 + c];
+  CHECK(same);
+  CHECK(list(again) == list(pixels));
   CHECK(list(clone(x)) == list(x));
   CHECK(sum(wide).item() == doctest::Approx(sum(x).item()));
 }
