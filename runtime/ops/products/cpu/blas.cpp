@@ -12,6 +12,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/products/cpu/blas_kernels.h"
 #include "runtime/ops/products/cpu/short_product.h"
+#include "runtime/ops/products/cpu/tiny_product.h"
 
 // OpenBLAS exports these functions, the first in builds with threads; no header declares them.
 extern "C" {
@@ -148,6 +149,9 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
     return;
   }
   if constexpr (std::is_floating_point_v<T>)
+    if (const TinyProducts<T> tiny{m, n, k, a, b, c, ldc}; beta == 0 && is_tiny(tiny))
+      return multiply_tiny(tiny, 0, 1);
+  if constexpr (std::is_floating_point_v<T>)
     if ((beta == 0 || beta == 1) && multiply_short(m, n, k, a, b, beta == 1, c, ldc)) return;
   call_gemm(int(m), int(n), int(k), a, b, beta, c, int(ldc));
 }
@@ -159,6 +163,12 @@ void multiply(const Products<T>& p) {
   const double grain = std::min(p.m, p.n) < 8 ? kVectorGrain : kGrain;
   if (p.batch.empty() && work < 2 * grain) return run_panel(p, p.a, p.b, p.c, p.m, p.n, p.bias);
   const int threads = thread_count();
+  if constexpr (std::is_floating_point_v<T>) {
+    const TinyProducts<T> tiny{p.m, p.n, p.k, p.a, p.b, p.c, p.n, p.batch, p.a_strides, p.b_strides};
+    if (!p.bias && !p.add && !p.activation && p.m > 1 && p.k > 0 && is_tiny(tiny))
+      return parallel_for(items, std::max<int64_t>(1, int64_t(grain / work)),
+                          [&](int64_t begin, int64_t end) { multiply_tiny(tiny, begin, end); });
+  }
 
   // Divides each item along its longer side until every thread has a panel.
   int64_t parts = 1;
