@@ -3,6 +3,7 @@
 // in error texts. An index out of range is an error before anything is written. Sums at equal indices are
 // added in the order of the index for any number of threads: threads write to different positions.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -41,6 +42,8 @@ void copy_rows(void* out, const void* in, const Split& from, size_t bytes, const
   if (bytes == 8) return words(static_cast<uint64_t*>(nullptr));
   if (bytes == 4) return words(static_cast<uint32_t*>(nullptr));
   if (bytes == 2) return words(static_cast<uint16_t*>(nullptr));
+  if (bytes == 16) return words(static_cast<PairOfWords*>(nullptr));
+  if (bytes == 32) return words(static_cast<std::array<PairOfWords, 2>*>(nullptr));
   walk([=, to = static_cast<char*>(out), source = static_cast<const char*>(in)](int64_t i, int64_t row) {
     std::memcpy(to + size_t(i) * bytes, source + size_t(row) * bytes, bytes);
   });
@@ -138,12 +141,14 @@ void index_add_cpu(const Call& call) {
     const auto alpha = T(convert<Factor>(call.real(1)));
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    for_indexed_rows(into, index, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-      T* const target = to + row * into.inner + first;
-      const T* const part = from + k * into.inner + first;
-      for (int64_t i = 0; i < n; ++i)
-        if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>) add_to(target[i], T(alpha * part[i]));
-    });
+    for_indexed_rows(into, index, from, into.inner * int64_t(sizeof(T)),
+                     [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                       T* const target = to + row * into.inner + first;
+                       const T* const part = from + k * into.inner + first;
+                       for (int64_t i = 0; i < n; ++i)
+                         if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
+                           add_to(target[i], T(alpha * part[i]));
+                     });
   });
 }
 void index_add_vjp(Backward& b) {
@@ -192,8 +197,9 @@ void gather_cpu(const Call& call) {
   const auto move = [&]<class Word>(Word*) {
     const Word* from = static_cast<const Word*>(x.raw());
     Word* to = static_cast<Word*>(out.raw());
-    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
-                          [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; });
+    for_lanes_in_parallel(
+        with_one_dim(index.shape()), whole, dim,
+        [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; }, true);
   };
   visit_word(x.dtype(), move);
 }
@@ -241,11 +247,12 @@ void scatter_add_cpu(const Call& call) {
     const T* from = source.data<T>();
     T* to = out.data<T>();
     if (rows.defined()) {
-      for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-        T* const target = to + row * into.inner + first;
-        const T* const part = from + k * into.inner + first;
-        for (int64_t i = 0; i < n; ++i) add_to(target[i], part[i]);
-      });
+      for_indexed_rows(into, indices, from, into.inner * int64_t(sizeof(T)),
+                       [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                         T* const target = to + row * into.inner + first;
+                         const T* const part = from + k * into.inner + first;
+                         for (int64_t i = 0; i < n; ++i) add_to(target[i], part[i]);
+                       });
       return;
     }
     for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
