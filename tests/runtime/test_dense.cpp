@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <hwy/targets.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -135,6 +136,36 @@ TEST_CASE("batches of tiny products are right for every size and layout on every
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST_CASE("products with long sums and few results have the same bits for any number of threads") {
+  const int before = thread_count();
+  const auto all_of = [] {
+    TensorList results;
+    for (const auto [m, n, k] : {std::array<int64_t, 3>{64, 64, 9000}, {3, 65, 20001}, {130, 5, 7000}}) {
+      const Tensor a = to(random_tensor({k, m}, 1), DType::f32), b = to(random_tensor({k, n}, 2), DType::f32);
+      results.push_back(matmul(t(a), b));
+      Tensor weight = zeros({m, n}).requires_grad_();
+      const Tensor rows = to(random_tensor({k, n}, 3), DType::f32);
+      backward(linear(b, weight), a);
+      backward(linear(rows, weight), a);  // adds to the gradient
+      results.push_back(weight.grad());
+      results.push_back(linear(t(a), t(b), to(random_tensor({n}, 4), DType::f32), Activation::relu));
+    }
+    return results;
+  };
+  set_thread_count(1);
+  const TensorList expected = all_of();
+  const Tensor a = random_tensor({9000, 64}, 1), b = random_tensor({9000, 64}, 2);
+  CHECK(largest_difference(expected[0], naive_matmul(t(a), b)) < 2e-3);
+  CHECK(largest_difference(matmul(t(a), b), naive_matmul(t(a), b)) < 1e-10);
+  for (const int threads : {2, 7, 16}) {
+    set_thread_count(threads);
+    const TensorList got = all_of();
+    for (size_t i = 0; i < got.size(); ++i)
+      CHECK(largest_difference(got[i], expected[i].to_vector<double>()) == 0);
+  }
+  set_thread_count(before);
 }
 
 TEST_CASE("matmul with nothing to add up is zero, and without results has none") {
