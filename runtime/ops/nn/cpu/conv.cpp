@@ -260,18 +260,17 @@ void add_blocks(const T* partial, int64_t groups, int64_t blocks, int64_t size, 
   });
 }
 
-// The number of blocks: enough for all threads, each with enough work for a thread.
-int64_t block_count(const ConvGeometry& g, int64_t items) {
+// The number of blocks: enough for so many threads, each with enough work for a thread.
+int64_t block_count(const ConvGeometry& g, int64_t items, int64_t threads) {
   const double work = work_of(g, g.out_size()) * double(g.batch);
-  const int64_t most =
-      std::clamp<int64_t>(ceil_div(2 * thread_count(), g.groups), 1, std::max<int64_t>(1, items));
+  const int64_t most = std::clamp<int64_t>(ceil_div(2 * threads, g.groups), 1, std::max<int64_t>(1, items));
   return std::clamp<int64_t>(int64_t(work * double(g.groups) / kGrain), 1, most);
 }
 
 template <class T>
 void columns_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
   const int64_t positions = g.out_size(), window = g.window(), size = g.group_outputs() * window;
-  const int64_t blocks = block_count(g, g.batch), per_block = ceil_div(g.batch, blocks);
+  const int64_t blocks = block_count(g, g.batch, thread_count()), per_block = ceil_div(g.batch, blocks);
   const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
   parallel_for(g.groups * blocks, 1, [&](int64_t begin, int64_t end) {
     const Workspace<T> columns(g.is_pointwise() ? 0 : window * positions);
@@ -318,7 +317,10 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
     for (const int64_t offset : tiling.offsets) offsets.push_back(c * tiling.channel + offset);
 
   const int64_t items = g.batch * tiling.bands, size = outputs * window;
-  const int64_t blocks = block_count(g, items), per_block = ceil_div(items, blocks);
+  // As for sixteen threads and at most 8 MiB of sums: the result does not depend on the number of threads.
+  const int64_t room =
+      std::max<int64_t>(1, (8 << 20) / int64_t(sizeof(T)) / std::max<int64_t>(1, g.groups * size));
+  const int64_t blocks = std::min(room, block_count(g, items, 16)), per_block = ceil_div(items, blocks);
   const int64_t row_blocks = ceil_div(outputs, kConvBlock);
   const int64_t parts = std::clamp<int64_t>(2 * thread_count() / (g.groups * blocks), 1, row_blocks);
   const int64_t per_part = ceil_div(row_blocks, parts);
