@@ -61,12 +61,14 @@ ConvGeometry random_blocks(Draws& draw) {
   g.groups = draw.between(1, 2);
   g.in_channels = g.groups * draw.between(16, draw.between(0, 3) ? 40 : 150);
   g.out_channels = g.groups * draw.between(16, draw.between(0, 3) ? 40 : 110);
+  const bool apart = draw.between(0, 3) == 0;  // windows that do not overlap need more channels
+  if (apart) g.groups = 1, g.in_channels = draw.between(128, 140), g.out_channels = draw.between(128, 150);
   const int64_t dims = draw.between(1, 3);
   for (size_t d = size_t(3 - dims); d < 3; ++d) {
-    g.kernel[d] = draw.between(2, 4);
+    g.kernel[d] = apart ? 1 : draw.between(2, 4);
     g.stride[d] = draw.between(1, 3);
     g.dilation[d] = draw.between(0, 1) ? 1 : 2;
-    g.padding[d] = draw.between(0, 3);
+    g.padding[d] = apart ? 0 : draw.between(0, 3);
     const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
     g.in[d] = std::max(draw.between(1, dims == 3 ? 4 : 12), reach - 2 * g.padding[d]);
     g.out[d] = (g.in[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;

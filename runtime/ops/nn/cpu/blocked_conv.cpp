@@ -181,9 +181,9 @@ class Sums {
                      const int64_t valid = std::min(columns_, outputs_ - o),
                                    count = std::min(kChannels, inputs - c);
                      const T* const from = weight + ((group * outputs_ + o) * inputs + c) * taps;
-                     turn(from, inputs * taps, count * taps, valid, turned.data());
                      T* const to = packed + (block * taps * inputs + c) * columns_;
-                     for (int64_t i = 0; i < count; ++i)
+                     turn(from, inputs * taps, count * taps, valid, taps == 1 ? to : turned.data());
+                     for (int64_t i = 0; taps > 1 && i < count; ++i)
                        for (int64_t t = 0; t < taps; ++t)
                          std::copy_n(turned.data() + (i * taps + t) * columns_, columns_,
                                      to + (t * inputs + i) * columns_);
@@ -244,6 +244,7 @@ class Sums {
   // to [rows, columns_] = the transpose of from [columns, rows], padded with zeros.
   void turn(const T* from, int64_t step, int64_t rows, int64_t valid, T* to) const {
     if (valid < columns_) std::fill_n(to, rows * columns_, T(0));
+    if (rows == 1 && step == 1) return void(std::copy_n(from, valid, to));
     transpose_block(to, columns_ * int64_t(sizeof(T)), from, step * int64_t(sizeof(T)), rows, valid,
                     int64_t(sizeof(T)));
   }
@@ -341,21 +342,36 @@ class Sums {
   int64_t rows_, bands_;  // of a task; of an image
 };
 
+constexpr int64_t kFew = 64;  // positions of one image, too few to fill BLAS's panels
+
+// Windows that do not overlap are matrix products without blocks (conv.cpp).
+bool overlaps(const ConvGeometry& g) {
+  bool apart = true;
+  for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) apart &= g.stride[d] >= g.kernel[d];
+  return !apart;
+}
+
+template <class T>
+bool has_blocks(const ConvGeometry& g) {
+  return blocked_columns(sizeof(T) == 8) >= 8 && g.group_inputs() >= kChannelBlock &&
+         g.group_outputs() >= kChannelBlock && g.batch * g.in_size() * g.out_size() > 0;
+}
+
 }  // namespace
 
 template <class T>
 bool blocks_weights(const ConvGeometry& g) {
-  bool apart = true;  // windows that do not overlap are matrix products (conv.cpp)
-  for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) apart &= g.stride[d] >= g.kernel[d];
-  return blocked_columns(sizeof(T) == 8) >= 8 && !apart && g.group_inputs() >= kChannelBlock &&
-         g.group_outputs() >= kChannelBlock && g.batch * g.in_size() * g.out_size() > 0;
+  return has_blocks<T>(g) && (overlaps(g) || g.out_size() <= kFew);
 }
 
 template <class T>
 bool blocks_sums(const ConvGeometry& g, int64_t outputs) {
   constexpr int64_t kWide = 64, kNarrow = 8;  // rows that fill vectors well, and badly
+  constexpr int64_t kMany = 128;              // channels whose products take longer than packing
   const int64_t columns = blocked_columns(sizeof(T) == 8), computed = ceil_div(outputs, columns) * columns;
-  return blocks_weights<T>(g) && g.out[2] <= kWide && (2 * computed <= 3 * outputs || g.out[2] <= kNarrow);
+  if (!has_blocks<T>(g) || g.out[2] > kWide) return false;
+  if (!overlaps(g)) return g.out_size() <= kFew && std::min(g.group_inputs(), g.group_outputs()) >= kMany;
+  return 2 * computed <= 3 * outputs || g.out[2] <= kNarrow;
 }
 
 template <class T>
@@ -405,61 +421,65 @@ void blocked_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dw
   const int64_t per_part = ceil_div(lines, parts);
   const double work = 2.0 * double(taps * kChannelBlock * per_tile * kChannelBlock) / double(parts) *
                       double(g.batch * g.out_size());
-  parallel_for(whole * parts, std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work))),
-               [&](int64_t begin, int64_t end) {
-                 const int64_t most = per_tile * kChannelBlock;
-                 const Workspace<T> sums(kChannelBlock * per_part * g.kernel[2] * most);
-                 std::vector<BlockedRun> runs(static_cast<size_t>(band));
-                 for (int64_t item = begin; item < end; ++item) {
-                   const int64_t tile = item / parts % tiles, block = item / parts / tiles % in.blocks;
-                   const int64_t group = item / parts / tiles / in.blocks;
-                   const int64_t first_line = item % parts * per_part,
-                                 last_line = std::min(lines, first_line + per_part);
-                   if (first_line >= last_line) continue;
-                   const int64_t columns = std::min(per_tile, out.blocks - tile * per_tile) * kChannelBlock;
-                   const int64_t count = (last_line - first_line) * g.kernel[2];  // taps
-                   std::fill_n(sums.data(), kChannelBlock * count * columns, T(0));
-                   for (int64_t set = 0; set < in.sets(); ++set) {
-                     const int64_t images = in.images(set);
-                     const T* const from = packed.data() + in.offset(set, group) + block * in.block(set);
-                     const T* const up =
-                         packed_grad.data() + out.offset(set, group) + tile * per_tile * out.block(set);
-                     for (int64_t first = 0; first < rows; first += band) {
-                       context().check_stop();
-                       for (int64_t line = first_line; line < last_line; ++line)
-                         for (int64_t kw = 0; kw < g.kernel[2]; ++kw) {
-                           const Reach& reach = reaches[size_t(kw)];
-                           int64_t found = 0;
-                           for (int64_t r = first; r < std::min(rows, first + band); ++r) {
-                             const int64_t row = input_row(g, r / g.out[1], r % g.out[1], line / g.kernel[1],
-                                                           line % g.kernel[1]);
-                             if (row < 0 || reach.low == reach.high) continue;
-                             runs[size_t(found++)] = {(row * g.in[2] + reach.place) * images,
-                                                      (r * g.out[2] + reach.low) * images,
-                                                      (reach.high - reach.low) * images};
-                           }
-                           const int64_t tap = (line - first_line) * g.kernel[2] + kw;
-                           blocked_products(BlockedProducts<T>{.runs = runs.data(),
-                                                               .run_count = found,
-                                                               .columns = columns,
-                                                               .x = from,
-                                                               .g = up,
-                                                               .g_block = out.block(set),
-                                                               .sums = sums.data() + tap * columns,
-                                                               .sums_step = count * columns});
-                         }
-                     }
-                   }
-                   const int64_t c = block * kChannelBlock, o = tile * per_tile * kChannelBlock;
-                   const int64_t valid = std::min(columns, out.channels - o);
-                   T* const to = dweight + ((group * out.channels + o) * in.channels + c) * taps +
-                                 first_line * g.kernel[2];
-                   constexpr int64_t kItem = sizeof(T);
-                   for (int64_t i = 0; i < std::min(kChannelBlock, in.channels - c); ++i)
-                     transpose_block(to + i * taps, in.channels * taps * kItem,
-                                     sums.data() + i * count * columns, columns * kItem, valid, count, kItem);
-                 }
-               });
+  parallel_for(
+      whole * parts, std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work))),
+      [&](int64_t begin, int64_t end) {
+        const int64_t most = per_tile * kChannelBlock;
+        const Workspace<T> sums(kChannelBlock * per_part * g.kernel[2] * most);
+        std::vector<BlockedRun> runs(static_cast<size_t>(band));
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t tile = item / parts % tiles, block = item / parts / tiles % in.blocks;
+          const int64_t group = item / parts / tiles / in.blocks;
+          const int64_t first_line = item % parts * per_part,
+                        last_line = std::min(lines, first_line + per_part);
+          if (first_line >= last_line) continue;
+          const int64_t columns = std::min(per_tile, out.blocks - tile * per_tile) * kChannelBlock;
+          const int64_t count = (last_line - first_line) * g.kernel[2];  // taps
+          std::fill_n(sums.data(), kChannelBlock * count * columns, T(0));
+          for (int64_t set = 0; set < in.sets(); ++set) {
+            const int64_t images = in.images(set);
+            const T* const from = packed.data() + in.offset(set, group) + block * in.block(set);
+            const T* const up =
+                packed_grad.data() + out.offset(set, group) + tile * per_tile * out.block(set);
+            for (int64_t first = 0; first < rows; first += band) {
+              context().check_stop();
+              for (int64_t line = first_line; line < last_line; ++line)
+                for (int64_t kw = 0; kw < g.kernel[2]; ++kw) {
+                  const Reach& reach = reaches[size_t(kw)];
+                  int64_t found = 0;
+                  for (int64_t r = first; r < std::min(rows, first + band); ++r) {
+                    const int64_t row =
+                        input_row(g, r / g.out[1], r % g.out[1], line / g.kernel[1], line % g.kernel[1]);
+                    if (row < 0 || reach.low == reach.high) continue;
+                    runs[size_t(found++)] = {(row * g.in[2] + reach.place) * images,
+                                             (r * g.out[2] + reach.low) * images,
+                                             (reach.high - reach.low) * images};
+                  }
+                  const int64_t tap = (line - first_line) * g.kernel[2] + kw;
+                  blocked_products(BlockedProducts<T>{.runs = runs.data(),
+                                                      .run_count = found,
+                                                      .columns = columns,
+                                                      .x = from,
+                                                      .g = up,
+                                                      .g_block = out.block(set),
+                                                      .sums = sums.data() + tap * columns,
+                                                      .sums_step = count * columns});
+                }
+            }
+          }
+          const int64_t c = block * kChannelBlock, o = tile * per_tile * kChannelBlock;
+          const int64_t valid = std::min(columns, out.channels - o);
+          T* const to =
+              dweight + ((group * out.channels + o) * in.channels + c) * taps + first_line * g.kernel[2];
+          constexpr int64_t kItem = sizeof(T);
+          // All taps of the channels are neighbours, the taps of a part are not.
+          const int64_t inputs = std::min(kChannelBlock, in.channels - c);
+          const int64_t together = count == taps ? inputs : 1;
+          for (int64_t i = 0; i < inputs; i += together)
+            transpose_block(to + i * taps, in.channels * taps * kItem, sums.data() + i * count * columns,
+                            columns * kItem, valid, together * count, kItem);
+        }
+      });
 }
 
 template bool blocks_sums<float>(const ConvGeometry&, int64_t);

@@ -383,7 +383,7 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
 template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,
                   StretchKernel activation) {
-  if (g.is_pointwise())
+  if (g.is_pointwise() && !blocks_sums<T>(g, g.group_outputs()))
     return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y,
                               activation);
   if (depthwise_sums(g)) return depthwise_forward(g, x, weight, bias, y, activation);
@@ -397,7 +397,7 @@ void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* b
 
 template <class T>
 void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, const T* bias, T* dx) {
-  if (g.is_pointwise())
+  if (g.is_pointwise() && !blocks_sums<T>(g, g.group_inputs()))
     return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
                               dx);
   if (depthwise_sums(g)) return depthwise_grad_input(g, grad, weight, bias, dx);
