@@ -25,23 +25,31 @@ inline void need_index_type(const char* op, const Tensor& index) {
     fail(op, ": indices must be i64, i32 or u8 (got ", t, "); index:long() converts them");
 }
 
+// Whether all of these are at least 0 and below size: a sign bit tells, without a branch or comparison.
+inline bool all_below(const int64_t* indices, int64_t count, int64_t size) {
+  uint64_t signs = 0;
+  for (int64_t i = 0; i < count; ++i)
+    signs |= uint64_t(indices[i]) | (uint64_t(size) - 1 - uint64_t(indices[i]));
+  return int64_t(signs) >= 0;
+}
+
 // The indices as contiguous i64, each checked to be below `size`. With `wraps` negative ones count from the
 // end. repeats: how often each index followed in the index that the script gave, for errors.
 class Indices {
  public:
-  Indices(const char* op, const Tensor& index, int dim, int64_t size, bool wraps = false, int64_t repeats = 1)
-      : memory_(index) {
+  explicit Indices(const Tensor& index) : memory_(index) {  // without a check
     if (!index.is_contiguous() || index.dtype() != DType::i64) {
       memory_ = Tensor::empty(index.shape(), DType::i64);
       copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
                    index.shape());
     }
     values_ = memory_.data<int64_t>();
+  }
+  Indices(const char* op, const Tensor& index, int dim, int64_t size, bool wraps = false, int64_t repeats = 1)
+      : Indices(index) {
     std::atomic<bool> good = true;
     parallel_for(this->size(), kIndexGrain, [&](int64_t begin, int64_t end) {
-      bool all = true;
-      for (int64_t i = begin; i < end; ++i) all &= uint64_t(values_[i]) < uint64_t(size);
-      if (!all) good = false;
+      if (!all_below(values_ + begin, end - begin, size)) good = false;
     });
     if (good) return;
     const int64_t least = wraps ? -size : 0;
@@ -58,6 +66,7 @@ class Indices {
   }
   int64_t size() const { return memory_.numel(); }
   int64_t operator[](int64_t i) const { return values_[i]; }
+  const int64_t* data() const { return values_; }
 
  private:
   Tensor memory_;
