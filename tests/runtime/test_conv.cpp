@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/core/random.h"
+#include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "runtime/ops/nn/cpu/conv.h"
 #include "runtime/tape/tape.h"
@@ -47,6 +48,47 @@ ConvGeometry random_geometry(Draws& draw) {
     g.padding[d] = draw.between(0, 4);
     const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
     g.in[d] = std::max(draw.between(1, dims == 1 ? 300 : dims == 2 ? 40 : 9), reach - 2 * g.padding[d]);
+    g.out[d] = (g.in[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;
+    if (draw.between(0, 5) == 0 && g.out[d] > 1) --g.out[d];
+  }
+  return g;
+}
+
+// Small images of enough channels for blocked images.
+ConvGeometry random_blocks(Draws& draw) {
+  ConvGeometry g;
+  g.batch = draw.between(1, 9);
+  g.groups = draw.between(1, 2);
+  g.in_channels = g.groups * draw.between(16, draw.between(0, 3) ? 40 : 150);
+  g.out_channels = g.groups * draw.between(16, draw.between(0, 3) ? 40 : 110);
+  const bool apart = draw.between(0, 3) == 0;  // windows that do not overlap need more channels
+  if (apart) g.groups = 1, g.in_channels = draw.between(128, 140), g.out_channels = draw.between(128, 150);
+  const int64_t dims = draw.between(1, 3);
+  for (size_t d = size_t(3 - dims); d < 3; ++d) {
+    g.kernel[d] = apart ? 1 : draw.between(2, 4);
+    g.stride[d] = draw.between(1, 3);
+    g.dilation[d] = draw.between(0, 1) ? 1 : 2;
+    g.padding[d] = apart ? 0 : draw.between(0, 3);
+    const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
+    g.in[d] = std::max(draw.between(1, dims == 3 ? 4 : 12), reach - 2 * g.padding[d]);
+    g.out[d] = (g.in[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;
+  }
+  return g;
+}
+
+// One channel in each group, images up to a size that needs several bands.
+ConvGeometry random_depthwise(Draws& draw) {
+  ConvGeometry g;
+  g.batch = draw.between(1, 3);
+  g.groups = g.in_channels = g.out_channels = draw.between(8, 40);
+  const int64_t most = draw.between(0, 3) ? 20 : 70;
+  for (size_t d = draw.between(0, 3) ? 1 : 2; d < 3; ++d) {
+    g.kernel[d] = draw.between(1, 5);
+    g.stride[d] = draw.between(1, 3);
+    g.dilation[d] = draw.between(0, 1) ? 1 : 2;
+    g.padding[d] = draw.between(0, 4);
+    const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
+    g.in[d] = std::max(draw.between(1, most), reach - 2 * g.padding[d]);
     g.out[d] = (g.in[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;
     if (draw.between(0, 5) == 0 && g.out[d] > 1) --g.out[d];
   }
@@ -139,9 +181,46 @@ TEST_CASE("convolutions of any geometry and their gradients agree with plain loo
       check_geometry<float>(random_geometry(draw), draw, 2e-5);
       check_geometry<double>(random_geometry(draw), draw, 1e-12);
     }
+    for (int i = 0; i < 15; ++i) {
+      check_geometry<float>(random_blocks(draw), draw, 2e-5);
+      check_geometry<double>(random_blocks(draw), draw, 1e-12);
+    }
+    for (int i = 0; i < 40; ++i) {
+      check_geometry<float>(random_depthwise(draw), draw, 2e-5);
+      check_geometry<double>(random_depthwise(draw), draw, 1e-12);
+    }
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST_CASE("convolutions of small images and their gradients have the same bits for any number of threads") {
+  const int before = thread_count();
+  Draws draw(3);
+  for (int i = 0; i < 12; ++i) {
+    ConvGeometry g = i % 2 ? random_blocks(draw) : random_depthwise(draw);
+    if (i % 3 == 0) {  // few channels of images
+      g.groups = 1, g.in_channels = 3, g.batch = 12;
+    }
+    const auto x = draw.reals<float>(g.batch * g.in_channels * g.in_size()),
+               weight = draw.reals<float>(g.out_channels * g.window());
+    const auto bias = draw.reals<float>(g.out_channels);
+    const auto up = draw.reals<float>(g.batch * g.out_channels * g.out_size());
+    std::vector<float> first[3];
+    for (const int threads : {1, 2, 7, 16}) {
+      set_thread_count(threads);
+      std::vector<float> got[] = {std::vector<float>(up.size()), std::vector<float>(x.size()),
+                                  std::vector<float>(weight.size())};
+      conv_forward(g, x.data(), weight.data(), bias.data(), got[0].data());
+      conv_grad_input<float>(g, up.data(), weight.data(), nullptr, got[1].data());
+      conv_grad_weight(g, x.data(), up.data(), got[2].data());
+      for (size_t part = 0; part < 3; ++part) {
+        if (threads == 1) first[part] = got[part];
+        CHECK(got[part] == first[part]);
+      }
+    }
+  }
+  set_thread_count(before);
 }
 
 TEST_CASE("a convolution over many tiles agrees with plain loops, with and without stride") {

@@ -1,7 +1,9 @@
 // Products, convolutions, pooling, normalisation and optimizers against plain loops in double precision, with
 // the sizes and layouts at which blocked kernels go wrong. Gradients: test_ops.cpp.
 #include <doctest/doctest.h>
+#include <hwy/targets.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -103,6 +105,67 @@ TEST_CASE("matmul batches broadcast, and a batch of many small products is compl
   for (int64_t i = 0; i < 5000; i += 613)
     CHECK(largest_difference(select(products, 0, i), naive_matmul(select(many, 0, i), select(others, 0, i))) <
           1e-14);
+}
+
+TEST_CASE("batches of tiny products are right for every size and layout on every SIMD target") {
+  const NoGrad off;
+  const auto supported = hwy::SupportedTargets();
+  for (const int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON, HWY_SCALAR}) {
+    if (!(supported & HWY_TARGETS & target)) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(target);
+    for (const int64_t m : {2, 3, 4, 5, 18})
+      for (const int64_t n : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 47, 48, 63, 64, 65})
+        for (const int64_t k : {1, 2, 7, 16, 33}) {
+          INFO(m << " x " << n << " x " << k);
+          const Tensor a = random_tensor({2, 1, m, k}, 11), b = random_tensor({3, k, n}, 12);
+          const Tensor turned_a = transpose(clone(transpose(a, -2, -1)), -2, -1);
+          const Tensor turned_b = transpose(clone(transpose(b, -2, -1)), -2, -1);
+          std::vector<double> expected;
+          for (int64_t i = 0; i < 2; ++i)
+            for (int64_t j = 0; j < 3; ++j) {
+              const auto one = naive_matmul(select(select(a, 0, i), 0, 0), select(b, 0, j));
+              expected.insert(expected.end(), one.begin(), one.end());
+            }
+          for (const Tensor& left : {a, turned_a})
+            for (const Tensor& right : {b, turned_b}) {
+              CHECK(largest_difference(matmul(left, right), expected) < 1e-13);
+              CHECK(largest_difference(matmul(to(left, DType::f32), to(right, DType::f32)), expected) < 2e-5);
+            }
+        }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST_CASE("products with long sums and few results have the same bits for any number of threads") {
+  const int before = thread_count();
+  const auto all_of = [] {
+    TensorList results;
+    for (const auto [m, n, k] : {std::array<int64_t, 3>{64, 64, 9000}, {3, 65, 20001}, {130, 5, 7000}}) {
+      const Tensor a = to(random_tensor({k, m}, 1), DType::f32), b = to(random_tensor({k, n}, 2), DType::f32);
+      results.push_back(matmul(t(a), b));
+      Tensor weight = zeros({m, n}).requires_grad_();
+      const Tensor rows = to(random_tensor({k, n}, 3), DType::f32);
+      backward(linear(b, weight), a);
+      backward(linear(rows, weight), a);  // adds to the gradient
+      results.push_back(weight.grad());
+      results.push_back(linear(t(a), t(b), to(random_tensor({n}, 4), DType::f32), Activation::relu));
+    }
+    return results;
+  };
+  set_thread_count(1);
+  const TensorList expected = all_of();
+  const Tensor a = random_tensor({9000, 64}, 1), b = random_tensor({9000, 64}, 2);
+  CHECK(largest_difference(expected[0], naive_matmul(t(a), b)) < 2e-3);
+  CHECK(largest_difference(matmul(t(a), b), naive_matmul(t(a), b)) < 1e-10);
+  for (const int threads : {2, 7, 16}) {
+    set_thread_count(threads);
+    const TensorList got = all_of();
+    for (size_t i = 0; i < got.size(); ++i)
+      CHECK(largest_difference(got[i], expected[i].to_vector<double>()) == 0);
+  }
+  set_thread_count(before);
 }
 
 TEST_CASE("matmul with nothing to add up is zero, and without results has none") {

@@ -37,7 +37,8 @@ bool gradients_hold(const TensorFunction& f, TensorList inputs) {
 
 TEST_CASE("a copy between any strides and dtypes agrees with a loop") {
   // Sizes around the boundaries of tiles, blocks and vectors; three dims in every order, one side reversed.
-  const Shape sizes[] = {{3, 70, 130}, {2, 33, 5}, {1, 129, 257}, {9, 1, 40}, {17, 16, 8}};
+  const Shape sizes[] = {{3, 70, 130}, {2, 33, 5},  {1, 129, 257}, {9, 1, 40},
+                         {17, 16, 8},  {2, 700, 3}, {2, 4, 333},   {3, 2, 70}};
   const DType types[] = {DType::u8, DType::f16, DType::f32, DType::f64, DType::i64, DType::bf16};
   constexpr int kOrders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const Shape& shape : sizes)
@@ -87,6 +88,12 @@ TEST_CASE("a copy larger than the caches is complete: contiguous, transposed and
       same &= mixed.data<float>()[i * n + j] == given[i * n + j] + given[j * n + i];
     }
   CHECK(same);
+  const Tensor pixels = reshape(narrow(flatten(x, 0, 1), 0, 0, 3 * 700 * 1001), {700 * 1001, 3});
+  const Tensor planes = clone(t(pixels)), again = clone(t(planes));
+  for (int64_t i = 0; i < 700 * 1001; ++i)
+    for (int64_t c = 0; c < 3; ++c) same &= planes.data<float>()[c * 700 * 1001 + i] == given[i * 3 + c];
+  CHECK(same);
+  CHECK(list(again) == list(pixels));
   CHECK(list(clone(x)) == list(x));
   CHECK(sum(wide).item() == doctest::Approx(sum(x).item()));
 }
@@ -159,6 +166,50 @@ TEST_CASE("among equal indices the last write wins, for any number of threads") 
     CHECK(list(added) == list(index_add(zeros({37, 8}), 0, index, rows * 0.1)));
   }
   set_thread_count(threads);
+}
+
+TEST_CASE("rows at many indices are added, compared and written alike by any number of threads") {
+  const NoGrad off;
+  const int before = thread_count();
+  constexpr int64_t kIndices = 30011, kRows = 701;
+  const Tensor i = arange(0, double(kIndices), 1, DType::i64);
+  const Tensor index = remainder(i * i + i, Tensor::number(kRows));  // some rows often, some never
+  for (const int64_t columns : {1, 3, 4, 8, 17, 70}) {
+    const Shape shape{kIndices, columns};
+    const Tensor values = sin(reshape(arange(0, double(kIndices * columns), 1, DType::f32), shape));
+    const Tensor into = ones({kRows, columns}), key = expand(unsqueeze(index, 1), shape);
+    const auto results = [&](int threads) {
+      set_thread_count(threads);
+      return std::vector<List>{
+          list(index_add(into, 0, index, values)),
+          list(scatter_add(into, 0, key, values)),
+          list(index_copy(into, 0, index, values)),
+          list(scatter(into, 0, key, values)),
+          list(apply1(*find_op("scatter_reduce"), {into, key, values}, {0, int64_t(3), true})),
+          list(index_add(zeros({kRows}), 0, index, select(values, 1, 0))),
+          list(gather(into, 0, key)),
+          list(gather(into, 0, contiguous(key))),
+          list(index_select(into, 0, index))};
+    };
+    const std::vector<List> expected = results(1);
+    List sums(size_t(kRows * columns), 1), last(size_t(kRows * columns), 1), most(size_t(kRows * columns), 1);
+    const List from = list(values), rows = list(index);
+    for (int64_t k = 0; k < kIndices * columns; ++k) {
+      const auto at = size_t(int64_t(rows[size_t(k / columns)]) * columns + k % columns);
+      sums[at] = double(float(sums[at]) + float(from[size_t(k)]));
+      last[at] = from[size_t(k)];
+      most[at] = std::max(most[at], from[size_t(k)]);
+    }
+    CHECK(expected[0] == sums);
+    CHECK(expected[1] == sums);
+    CHECK(expected[2] == last);
+    CHECK(expected[3] == last);
+    CHECK(expected[4] == most);
+    CHECK(expected[6] == expected[8]);
+    CHECK(expected[7] == expected[8]);
+    for (const int threads : {2, 16, 33}) CHECK(results(threads) == expected);
+  }
+  set_thread_count(before);
 }
 
 TEST_CASE("scatter, index_fill and clamp convert numbers to the tensor's dtype") {

@@ -3,6 +3,7 @@
 // in error texts. An index out of range is an error before anything is written. Sums at equal indices are
 // added in the order of the index for any number of threads: threads write to different positions.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -41,6 +42,8 @@ void copy_rows(void* out, const void* in, const Split& from, size_t bytes, const
   if (bytes == 8) return words(static_cast<uint64_t*>(nullptr));
   if (bytes == 4) return words(static_cast<uint32_t*>(nullptr));
   if (bytes == 2) return words(static_cast<uint16_t*>(nullptr));
+  if (bytes == 16) return words(static_cast<PairOfWords*>(nullptr));
+  if (bytes == 32) return words(static_cast<std::array<PairOfWords, 2>*>(nullptr));
   walk([=, to = static_cast<char*>(out), source = static_cast<const char*>(in)](int64_t i, int64_t row) {
     std::memcpy(to + size_t(i) * bytes, source + size_t(row) * bytes, bytes);
   });
@@ -138,12 +141,14 @@ void index_add_cpu(const Call& call) {
     const auto alpha = T(convert<Factor>(call.real(1)));
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    for_indexed_rows(into, index, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-      T* const target = to + row * into.inner + first;
-      const T* const part = from + k * into.inner + first;
-      for (int64_t i = 0; i < n; ++i)
-        if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>) add_to(target[i], T(alpha * part[i]));
-    });
+    for_indexed_rows(into, index, from, into.inner * int64_t(sizeof(T)),
+                     [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                       T* const target = to + row * into.inner + first;
+                       const T* const part = from + k * into.inner + first;
+                       for (int64_t i = 0; i < n; ++i)
+                         if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
+                           add_to(target[i], T(alpha * part[i]));
+                     });
   });
 }
 void index_add_vjp(Backward& b) {
@@ -177,6 +182,25 @@ void gather_shape(Call& call) {
   check_lanes("gather", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
   call.emit(index.shape(), x.dtype());
 }
+// Reads `count` elements of each row of `size`, whose indices are checked just before; false if one is wrong.
+template <class Word>
+bool gather_in_rows(const Indices& indices, int64_t size, int64_t count, const Word* from, Word* to) {
+  std::atomic<bool> good = true;
+  if (count == 0) return true;
+  parallel_for(indices.size() / count, iterations_in(kIndexGrain, count), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t* const at = indices.data() + row * count;
+      const Word* const values = from + row * size;
+      Word* const results = to + row * count;
+      if (!all_below(at, count, size))
+        good = false;
+      else
+        for (int64_t i = 0; i < count; ++i) results[i] = values[at[i]];
+    }
+  });
+  return good;
+}
+
 void gather_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
   const Tensor &index = call.input(1), &out = call.output();
@@ -187,13 +211,20 @@ void gather_cpu(const Call& call) {
     const Indices chosen("gather", rows, dim, from.size, false, from.inner);
     return copy_rows(out.raw(), x.raw(), from, size_t(from.inner) * item_size(x.dtype()), chosen);
   }
-  const Indices indices("gather", index, dim, whole[dim]);
-  const int64_t stride = contiguous_strides(whole)[dim];
+  const Shape lanes = with_one_dim(index.shape());
+  bool same_rows = dim == whole.size() - 1;
+  for (int d = 0; d < dim; ++d) same_rows &= lanes[d] == whole[d];
   const auto move = [&]<class Word>(Word*) {
     const Word* from = static_cast<const Word*>(x.raw());
     Word* to = static_cast<Word*>(out.raw());
-    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
-                          [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; });
+    if (same_rows && whole[dim] > 0) {
+      if (gather_in_rows(Indices(index), whole[dim], lanes[dim], from, to)) return;
+      Indices("gather", index, dim, whole[dim]);  // says which index is wrong
+    }
+    const Indices indices("gather", index, dim, whole[dim]);
+    const int64_t stride = contiguous_strides(whole)[dim];
+    for_lanes_in_parallel(
+        lanes, whole, dim, [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; }, true);
   };
   visit_word(x.dtype(), move);
 }
@@ -241,11 +272,12 @@ void scatter_add_cpu(const Call& call) {
     const T* from = source.data<T>();
     T* to = out.data<T>();
     if (rows.defined()) {
-      for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-        T* const target = to + row * into.inner + first;
-        const T* const part = from + k * into.inner + first;
-        for (int64_t i = 0; i < n; ++i) add_to(target[i], part[i]);
-      });
+      for_indexed_rows(into, indices, from, into.inner * int64_t(sizeof(T)),
+                       [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                         T* const target = to + row * into.inner + first;
+                         const T* const part = from + k * into.inner + first;
+                         for (int64_t i = 0; i < n; ++i) add_to(target[i], part[i]);
+                       });
       return;
     }
     for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,

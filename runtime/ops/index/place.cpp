@@ -53,11 +53,12 @@ void meet_cpu(const Call& call) {
       T* const to = out.data<T>();
       const auto walk = [&](auto&& combine) {
         if (rows.defined()) {
-          for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-            T* const target = to + row * into.inner + first;
-            const T* const part = from + k * into.inner + first;
-            for (int64_t i = 0; i < n; ++i) target[i] = combine(target[i], part[i]);
-          });
+          for_indexed_rows(into, indices, from, into.inner * int64_t(sizeof(T)),
+                           [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                             T* const target = to + row * into.inner + first;
+                             const T* const part = from + k * into.inner + first;
+                             for (int64_t i = 0; i < n; ++i) target[i] = combine(target[i], part[i]);
+                           });
           return;
         }
         for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
@@ -68,9 +69,15 @@ void meet_cpu(const Call& call) {
       if (kind == ScatterKind::product)
         walk([](T a, T b) { return T(a * b); });
       else if (kind == ScatterKind::largest)
-        walk([](T a, T b) { return b > a || b != b ? b : a; });
+        walk([](T a, T b) {
+          const T larger = b > a ? b : a;  // one instruction; a branch would often be mispredicted
+          return b != b ? b : larger;
+        });
       else
-        walk([](T a, T b) { return b < a || b != b ? b : a; });
+        walk([](T a, T b) {
+          const T smaller = b < a ? b : a;
+          return b != b ? b : smaller;
+        });
     }
   });
 }

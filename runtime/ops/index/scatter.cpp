@@ -58,11 +58,12 @@ void scatter_cpu(const Call& call) {
     const int64_t step = number ? 0 : 1;
     Word* to = static_cast<Word*>(out.raw());
     if (rows.defined()) {
-      for_indexed_rows(into, indices, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-        Word* const target = to + row * into.inner + first;
-        const Word* const part = from + (k * into.inner + first) * step;
-        for (int64_t i = 0; i < n; ++i) target[i] = part[i * step];
-      });
+      for_indexed_rows(into, indices, number ? nullptr : from, into.inner * int64_t(sizeof(Word)),
+                       [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                         Word* const target = to + row * into.inner + first;
+                         const Word* const part = from + (k * into.inner + first) * step;
+                         for (int64_t i = 0; i < n; ++i) target[i] = part[i * step];
+                       });
       return;
     }
     for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
@@ -127,10 +128,11 @@ void index_copy_cpu(const Call& call) {
   const int64_t item = int64_t(item_size(out.dtype()));
   char* to = static_cast<char*>(out.raw());
   const char* from = static_cast<const char*>(source.raw());
-  for_indexed_rows(into, index, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
-    std::memcpy(to + (row * into.inner + first) * item, from + (k * into.inner + first) * item,
-                size_t(n * item));
-  });
+  for_indexed_rows(into, index, from, into.inner * item,
+                   [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+                     std::memcpy(to + (row * into.inner + first) * item,
+                                 from + (k * into.inner + first) * item, size_t(n * item));
+                   });
 }
 void index_copy_vjp(Backward& b) {
   const Tensor g = b.grad(), index = b.input(1);
@@ -180,7 +182,7 @@ void index_fill_cpu(const Call& call) {
     Word element{};
     read_element(call.input(2), out.dtype(), &element);
     Word* to = static_cast<Word*>(out.raw());
-    for_indexed_rows(into, index, [&](int64_t row, int64_t, int64_t first, int64_t n) {
+    for_indexed_rows(into, index, nullptr, 0, [&](int64_t row, int64_t, int64_t first, int64_t n) {
       std::fill_n(to + row * into.inner + first, n, element);
     });
   });

@@ -56,6 +56,12 @@ function zoo.noise(shape)
   return lg.randn(shape)
 end
 
+-- The same from 0 to 1.
+function zoo.uniform(shape)
+  if fixed then return zoo.ids(shape, 2017, 5):float() / 2017 end
+  return lg.rand(shape)
+end
+
 -- What most models return: a step with a loss, and inference.
 function zoo.training(module, optimizer, loss_of, infer)
   local function step()

@@ -44,6 +44,9 @@ class Zoo:
     def noise(self, shape):
         return self.wave(shape, 5) if self.fixed else torch.randn(*shape, device=self.device)
 
+    def uniform(self, shape):
+        return self.ids(shape, 2017, 5).float() / 2017 if self.fixed else torch.rand(*shape, device=self.device)
+
     def training(self, module, optimizer, loss_of, infer):
         """What most models return: a step with a loss, and inference."""
         def step():

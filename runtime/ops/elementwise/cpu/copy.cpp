@@ -67,6 +67,7 @@ Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Str
   return loops;
 }
 
+constexpr int64_t kFew = 4;               // fewer rows or columns are transposed only where they are packed
 constexpr int64_t kSide = 32;             // elements along each side of a transposed tile
 constexpr int64_t kPastCaches = 8 << 20;  // larger outputs (bytes) are written with non-temporal stores
 
@@ -75,6 +76,8 @@ template <class To, class From>
 void turn_block(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows,
                 int64_t columns) {
   static const ConvertRow convert_elements = convert_row(dtype_of<To>, dtype_of<From>);
+  if (std::is_same_v<To, From> && (rows < kFew || columns < kFew))
+    return transpose_block(out, out_row, in, in_column, rows, columns, sizeof(From));
   alignas(64) From turned[kSide * kSide];
   for (int64_t r = 0; r < rows; r += kSide)
     for (int64_t c = 0; c < columns; c += kSide) {
@@ -101,11 +104,17 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
     for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row) convert_elements(in, out, columns);
     return;
   }
-  constexpr int64_t kFew = 4;  // so few rows or columns that a transposition does not pay
-  if (rows >= kFew && columns >= kFew) {
-    if (out_column == kTo && in_row == kFrom)
+  // Whether a transposition pays: there are several rows and columns, or one side is packed, as the three
+  // colours of pixels are.
+  const auto pays = [&](int64_t along, int64_t across, int64_t packed_out, int64_t packed_in) {
+    if (along >= kFew && across >= kFew) return true;
+    return std::is_same_v<To, From> && std::min(along, across) > 1 &&
+           (packed_out == across * kTo || packed_in == along * kFrom);
+  };
+  if (rows > 1 && columns > 1) {
+    if (out_column == kTo && in_row == kFrom && pays(rows, columns, out_row, in_column))
       return turn_block<To, From>(out, out_row, in, in_column, rows, columns);
-    if (out_row == kTo && in_column == kFrom)
+    if (out_row == kTo && in_column == kFrom && pays(columns, rows, out_column, in_row))
       return turn_block<To, From>(out, out_column, in, in_row, columns, rows);
   }
   if (columns < 8 && columns < rows) {  // makes the longer loop the inner one
@@ -129,6 +138,7 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
 }
 
 constexpr int64_t kBufferBytes = 1 << 16;   // the largest tile
+constexpr int64_t kLongTile = 1 << 14;      // bytes along a tile of few rows or columns
 constexpr int64_t kLine = 64, kLines = 16;  // bytes of a cache line; lines of a row per tile
 
 // How a copy is divided: two of its loops into tiles, the others into single positions.
@@ -147,10 +157,13 @@ struct Tiles {
     rows = columns = kSide;
     if (along != last) {
       loops.swap(along, last - 1);
-      buffered = large && loops.out[last] == out_item && loops.size[last] >= 8;
+      const bool packed = loops.out[last - 1] == loops.size[last] * out_item;
+      buffered = large && loops.out[last] == out_item && (loops.size[last] >= 8 || packed);
+      const bool few = loops.size[last] < kFew || loops.size[last - 1] < kFew;
+      if (few) rows = columns = kLongTile / out_item;
       bool aligned = reinterpret_cast<uintptr_t>(out) % kLine == 0;
       for (int d = 0; d < last; ++d) aligned &= loops.out[d] % kLine == 0;
-      if (buffered) {
+      if (buffered && !few) {
         columns = (aligned ? kLine : 4 * kLine) / out_item;
         rows = std::min(kLines * kLine / in_item, kBufferBytes / (columns * out_item));
       }

@@ -7,9 +7,11 @@
 #include "runtime/core/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/workspace.h"
+#include "runtime/ops/nn/cpu/blocked_conv.h"
 #include "runtime/ops/nn/cpu/conv_kernels.h"
 #include "runtime/ops/nn/cpu/conv_places.h"
 #include "runtime/ops/nn/cpu/conv_tile.h"
+#include "runtime/ops/nn/cpu/depthwise_conv.h"
 #include "runtime/ops/products/cpu/blas.h"
 
 namespace lunagrad {
@@ -162,6 +164,15 @@ bool by_columns(const ConvGeometry& g) {
   return apart || (g.groups == 1 && g.out_size() < 16);
 }
 
+// Whether the gradient of the inputs has so few channels that the remainders of a stride are hardly worth
+// unfolding the outputs' gradient for each. One image's columns take at most 8 MiB, and images suffice for
+// the threads.
+bool spreads_few(const ConvGeometry& g) {
+  const bool strided = g.stride != ConvGeometry::Sizes{1, 1, 1};
+  return strided && g.groups == 1 && g.in_channels < 8 && g.out_channels >= 16 && g.batch >= 8 &&
+         g.window() * g.out_size() <= (8 << 20) / int64_t(sizeof(double));
+}
+
 // A matrix product for each image and group: y = activation(A x + bias), A [outputs, inputs].
 template <class T>
 void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, const T* x, blas::Matrix<T> a,
@@ -249,18 +260,17 @@ void add_blocks(const T* partial, int64_t groups, int64_t blocks, int64_t size, 
   });
 }
 
-// The number of blocks: enough for all threads, each with enough work for a thread.
-int64_t block_count(const ConvGeometry& g, int64_t items) {
+// The number of blocks: enough for so many threads, each with enough work for a thread.
+int64_t block_count(const ConvGeometry& g, int64_t items, int64_t threads) {
   const double work = work_of(g, g.out_size()) * double(g.batch);
-  const int64_t most =
-      std::clamp<int64_t>(ceil_div(2 * thread_count(), g.groups), 1, std::max<int64_t>(1, items));
+  const int64_t most = std::clamp<int64_t>(ceil_div(2 * threads, g.groups), 1, std::max<int64_t>(1, items));
   return std::clamp<int64_t>(int64_t(work * double(g.groups) / kGrain), 1, most);
 }
 
 template <class T>
 void columns_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
   const int64_t positions = g.out_size(), window = g.window(), size = g.group_outputs() * window;
-  const int64_t blocks = block_count(g, g.batch), per_block = ceil_div(g.batch, blocks);
+  const int64_t blocks = block_count(g, g.batch, thread_count()), per_block = ceil_div(g.batch, blocks);
   const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
   parallel_for(g.groups * blocks, 1, [&](int64_t begin, int64_t end) {
     const Workspace<T> columns(g.is_pointwise() ? 0 : window * positions);
@@ -307,7 +317,10 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
     for (const int64_t offset : tiling.offsets) offsets.push_back(c * tiling.channel + offset);
 
   const int64_t items = g.batch * tiling.bands, size = outputs * window;
-  const int64_t blocks = block_count(g, items), per_block = ceil_div(items, blocks);
+  // As for sixteen threads and at most 8 MiB of sums: the result does not depend on the number of threads.
+  const int64_t room =
+      std::max<int64_t>(1, (8 << 20) / int64_t(sizeof(T)) / std::max<int64_t>(1, g.groups * size));
+  const int64_t blocks = std::min(room, block_count(g, items, 16)), per_block = ceil_div(items, blocks);
   const int64_t row_blocks = ceil_div(outputs, kConvBlock);
   const int64_t parts = std::clamp<int64_t>(2 * thread_count() / (g.groups * blocks), 1, row_blocks);
   const int64_t per_part = ceil_div(row_blocks, parts);
@@ -370,9 +383,11 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
 template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,
                   StretchKernel activation) {
-  if (g.is_pointwise())
+  if (g.is_pointwise() && !blocks_sums<T>(g, g.group_outputs()))
     return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y,
                               activation);
+  if (depthwise_sums(g)) return depthwise_forward(g, x, weight, bias, y, activation);
+  if (blocks_sums<T>(g, g.group_outputs())) return blocked_forward(g, x, weight, bias, y, activation);
   if (by_columns(g)) return columns_forward(g, x, weight, bias, y, activation);
   Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
   weights.taps.resize(size_t(g.kernel_size()));
@@ -382,10 +397,12 @@ void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* b
 
 template <class T>
 void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, const T* bias, T* dx) {
-  if (g.is_pointwise())
+  if (g.is_pointwise() && !blocks_sums<T>(g, g.group_inputs()))
     return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
                               dx);
-  if (by_columns(g)) return columns_grad_input(g, grad, weight, bias, dx);
+  if (depthwise_sums(g)) return depthwise_grad_input(g, grad, weight, bias, dx);
+  if (blocks_sums<T>(g, g.group_inputs())) return blocked_grad_input(g, grad, weight, bias, dx);
+  if (by_columns(g) || spreads_few(g)) return columns_grad_input(g, grad, weight, bias, dx);
   for_remainders(g, [&](const Sizes& start) {
     const InputGradient part(g, start);
     Weights<T> weights{weight, g.group_outputs() * g.window(), g.kernel_size(), g.window(), part.taps};
@@ -395,6 +412,8 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
 
 template <class T>
 void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
+  if (depthwise_weights(g)) return depthwise_grad_weight(g, x, grad, dweight);
+  if (blocks_weights<T>(g)) return blocked_grad_weight(g, x, grad, dweight);
   const bool columns = g.is_pointwise() || by_columns(g);
   columns ? columns_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
 }

@@ -10,8 +10,10 @@
 #include "runtime/core/context.h"
 #include "runtime/core/error.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/workspace.h"
 #include "runtime/ops/products/cpu/blas_kernels.h"
 #include "runtime/ops/products/cpu/short_product.h"
+#include "runtime/ops/products/cpu/tiny_product.h"
 
 // OpenBLAS exports these functions, the first in builds with threads; no header declares them.
 extern "C" {
@@ -113,6 +115,42 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
   for (int64_t i = 0; p.activation && i < rows; ++i) run_in_place(p.activation, c + i * p.n, columns);
 }
 
+// The terms of a piece of a product whose sums are long and whose result is too small for many panels, or 0.
+// It depends on the sizes alone: so does the order of the terms.
+template <class T>
+int64_t piece_of_sums(const Products<T>& p) {
+  constexpr int64_t kSmallResult = 1 << 15, kLeastTerms = 512, kMostPieces = 64;
+  if (!p.batch.empty() || p.m * p.n > kSmallResult || p.k < 2 * kLeastTerms) return 0;
+  const int64_t terms = int64_t(2 * kGrain / (kOperations<T> * double(p.m) * double(p.n)));
+  const int64_t piece = std::max({kLeastTerms, terms, ceil_div(p.k, kMostPieces)});
+  return p.k < 2 * piece ? 0 : ceil_div(piece, kLeastTerms) * kLeastTerms;
+}
+
+template <class T>
+void multiply_pieces(const Products<T>& p, int64_t piece) {
+  const int64_t pieces = ceil_div(p.k, piece), size = p.m * p.n;
+  const Workspace<T> parts(pieces * size);
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (i > begin) context().check_stop();
+      const int64_t first = i * piece;
+      gemm(p.m, p.n, std::min(piece, p.k - first), p.a.at(0, first), p.b.at(first, 0), T(0),
+           parts.data() + i * size, p.n);
+    }
+  });
+  parallel_for(size, std::max<int64_t>(1, (1 << 15) / pieces), [&](int64_t begin, int64_t end) {
+    T* const c = p.c;
+    if (p.bias)
+      for (int64_t j = begin; j < end; ++j) c[j] = p.bias[j % p.n];
+    for (int64_t i = 0; i < pieces; ++i) {
+      const T* const part = parts.data() + i * size;
+      const bool add = i > 0 || p.add || p.bias;
+      for (int64_t j = begin; j < end; ++j) c[j] = add ? c[j] + part[j] : part[j];
+    }
+    if (p.activation) run_in_place(p.activation, c + begin, end - begin);
+  });
+}
+
 }  // namespace
 
 // OpenBLAS starts its own threads when it is loaded; idle threads would spin for the first milliseconds of
@@ -148,6 +186,9 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
     return;
   }
   if constexpr (std::is_floating_point_v<T>)
+    if (const TinyProducts<T> tiny{m, n, k, a, b, c, ldc}; beta == 0 && is_tiny(tiny))
+      return multiply_tiny(tiny, 0, 1);
+  if constexpr (std::is_floating_point_v<T>)
     if ((beta == 0 || beta == 1) && multiply_short(m, n, k, a, b, beta == 1, c, ldc)) return;
   call_gemm(int(m), int(n), int(k), a, b, beta, c, int(ldc));
 }
@@ -157,8 +198,15 @@ void multiply(const Products<T>& p) {
   const int64_t items = numel(p.batch);
   const double work = kOperations<T> * double(p.m) * double(p.n) * double(std::max<int64_t>(p.k, 1));
   const double grain = std::min(p.m, p.n) < 8 ? kVectorGrain : kGrain;
+  if (const int64_t piece = piece_of_sums(p)) return multiply_pieces(p, piece);
   if (p.batch.empty() && work < 2 * grain) return run_panel(p, p.a, p.b, p.c, p.m, p.n, p.bias);
   const int threads = thread_count();
+  if constexpr (std::is_floating_point_v<T>) {
+    const TinyProducts<T> tiny{p.m, p.n, p.k, p.a, p.b, p.c, p.n, p.batch, p.a_strides, p.b_strides};
+    if (!p.bias && !p.add && !p.activation && p.m > 1 && p.k > 0 && is_tiny(tiny))
+      return parallel_for(items, std::max<int64_t>(1, int64_t(grain / work)),
+                          [&](int64_t begin, int64_t end) { multiply_tiny(tiny, begin, end); });
+  }
 
   // Divides each item along its longer side until every thread has a panel.
   int64_t parts = 1;
