@@ -14,8 +14,8 @@ using shaders::AttentionDelta, shaders::AttentionUnits, shaders::AttentionUnitsG
 
 constexpr int64_t kSide = MatrixUnits::kSide, kMostFeatures = 128;
 
-// Whether pairs of a fragment's components are adjacent columns, as the kernels need. The first call waits for
-// a kernel that finds out.
+// Whether pairs of a fragment's components are adjacent columns, as the kernels need. The first call waits
+// for a kernel that finds out.
 bool has_pairs(Recorder& recorder) {
   if (!recorder.fragment_pairs) {
     const uint32_t subgroup = recorder.physical.subgroup_size;
@@ -157,8 +157,8 @@ bool attention_on_units(const Call& call, Recorder& recorder) {
                               .m = kSide,
                               .n = kSide,
                               .k = kSide},
-               q.dtype(), scores_of(q, k) * double(q.size(-1) + v.size(-1)),
-               a.blocks * uint32_t(heads_of(q)), bytes_of(a), recorder);
+               q.dtype(), scores_of(q, k) * double(q.size(-1) + v.size(-1)), a.blocks * uint32_t(heads_of(q)),
+               bytes_of(a), recorder);
   return true;
 }
 
