@@ -237,23 +237,21 @@ int64_t rows_in_range(const PairCall<T>& call) {
   return iterations_in(plain ? 80000 : 8000, call.n * call.k);
 }
 
-// center = the mean of the rows, a number of type T, and shifted = rows - center, for n rows of k columns.
+// shifted = rows - center, for n rows of k columns. The center is in each column the median of three rows,
+// which one row far away does not move.
 template <class T>
-void shift_to_center(const T* rows, int64_t row_step, int64_t n, int64_t k, double* center, T* shifted) {
-  parallel_for(k, iterations_in(20000, n), [&](int64_t low, int64_t high) {
-    std::fill(center + low, center + high, 0.0);
-    for (int64_t j = 0; j < n; ++j)
-      for (int64_t c = low; c < high; ++c) center[c] += double(rows[j * row_step + c]) / double(n);
-    for (int64_t c = low; c < high; ++c) center[c] = double(T(center[c]));
-  });
+void shift_to_center(const T* rows, int64_t row_step, int64_t n, int64_t k, T* center, T* shifted) {
+  const T *const a = rows, *const b = rows + n / 2 * row_step, *const c = rows + (n - 1) * row_step;
+  for (int64_t i = 0; i < k; ++i)
+    center[i] = std::max(std::min(a[i], b[i]), std::min(std::max(a[i], b[i]), c[i]));
   parallel_for(n, iterations_in(40000, k), [&](int64_t low, int64_t high) {
     for (int64_t j = low; j < high; ++j)
-      for (int64_t c = 0; c < k; ++c) shifted[j * k + c] = rows[j * row_step + c] - T(center[c]);
+      for (int64_t i = 0; i < k; ++i) shifted[j * k + i] = rows[j * row_step + i] - center[i];
   });
 }
 
 // The 2-norm's slope: the sum over j of w[i, j] (x1[i] - x2[j]) is a product. Its terms cancel where rows lie
-// far from the origin, so both sides are relative to the center of x2. Rows of weights are computed some at a
+// far from the origin, so both sides are relative to a center of x2. Rows of weights are computed some at a
 // time, so that they take an eighth of the memory of all weights at most.
 template <class T>
 void sum_by_product(const PairCall<T>& call) {
@@ -261,7 +259,7 @@ void sum_by_product(const PairCall<T>& call) {
       std::clamp<int64_t>(std::min((int64_t(1) << 20) / std::max<int64_t>(call.n, 1), call.m / 8), 1, call.m);
   const Workspace<T> memory(rows * call.n);
   const Workspace<double> totals(rows);
-  const Workspace<double> center(call.k);
+  const Workspace<T> center(call.k);
   const Workspace<T> shifted(call.n * call.k);
   T* const weights = memory.data();
   for (int64_t begin = 0; begin < numel(call.shape) * call.m; begin += rows) {
@@ -297,7 +295,7 @@ void sum_by_product(const PairCall<T>& call) {
       const PairRow<T> at(call, begin + r);
       for (int64_t c = 0; c < call.k; ++c)
         out[r * call.k + c] =
-            T(totals.data()[r] * (double(at.own[c]) - center.data()[c]) - double(out[r * call.k + c]));
+            T(totals.data()[r] * (double(at.own[c]) - double(center.data()[c])) - double(out[r * call.k + c]));
     }
     begin -= rows - count;  // the next matrix begins with its first row
   }
