@@ -1,6 +1,6 @@
-// The sum over j of w[i, j] (x1[i] - x2[j]), the gradient of 2-norms, as a matrix product: the total of row i of
-// w times x1[i] - c, less row i of w times the rows x2[j] - c. The terms would cancel where rows lie far from
-// the origin, so both are relative to a center c of x2.
+// The sum over j of w[i, j] (x1[i] - x2[j]), the gradient of 2-norms, as a matrix product: the total of row i
+// of w times x1[i] - c, less row i of w times the rows x2[j] - c. The terms would cancel where rows lie far
+// from the origin, so both are relative to a center c of x2.
 #include <algorithm>
 #include <utility>
 

@@ -1,10 +1,11 @@
 // Distances of pairs of rows and the sums of pairs.h, f32: pair_columns.comp and pair_rows.comp.
+#include "gpu/ops/linalg/pairs.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "gpu/ops/linalg/matrices.h"
-#include "gpu/ops/linalg/pairs.h"
 #include "gpu/ops/reductions/reduce.h"
 #include "runtime/ops.h"
 
@@ -93,8 +94,8 @@ void run_columns(Launch& launch, PairColumns form, PairArguments& arguments) {
                       bytes_of(arguments));
 }
 
-// The products of the rows, in the result, and the squares of the rows' lengths. Their kernels multiply faster
-// than pair_columns.comp does, but write and read the result once more.
+// The products of the rows, in the result, and the squares of the rows' lengths. Their kernels multiply
+// faster than pair_columns.comp does, but write and read the result once more.
 struct RowProducts {
   RowProducts(const Call& call, Recorder& recorder)
       : squares{squares_of(call.input(0), recorder), squares_of(call.input(1), recorder)} {
@@ -104,8 +105,7 @@ struct RowProducts {
     Shape shape = x.shape();
     shape[x.ndim() - 1] = 1;
     const Tensor squares = Tensor::empty(shape, DType::f32, x.device());
-    DimReduction work =
-        float_reduction({.map = shaders::Reduce::kTimes}, x, 1u << (x.ndim() - 1), squares);
+    DimReduction work = float_reduction({.map = shaders::Reduce::kTimes}, x, 1u << (x.ndim() - 1), squares);
     work.other = &x;
     reduce_dims(work, recorder);
     return squares;

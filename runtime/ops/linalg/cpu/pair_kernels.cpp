@@ -294,8 +294,8 @@ void sum_by_product(const PairCall<T>& call) {
     for (int64_t r = 0; r < count; ++r) {
       const PairRow<T> at(call, begin + r);
       for (int64_t c = 0; c < call.k; ++c)
-        out[r * call.k + c] =
-            T(totals.data()[r] * (double(at.own[c]) - double(center.data()[c])) - double(out[r * call.k + c]));
+        out[r * call.k + c] = T(totals.data()[r] * (double(at.own[c]) - double(center.data()[c])) -
+                                double(out[r * call.k + c]));
     }
     begin -= rows - count;  // the next matrix begins with its first row
   }
