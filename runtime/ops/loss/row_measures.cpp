@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/workspace.h"
@@ -101,11 +102,16 @@ class RowsOf {
   // Row i: in the tensor itself if its elements are adjacent numbers of type T, else copied into `room`.
   const T* row(int64_t i, T* room) const {
     const char* const first = place(i);
-    if (x_.dtype() == dtype_of<T>() && step_ == 1) return reinterpret_cast<const T*>(first);
+    if (in_place()) return reinterpret_cast<const T*>(first);
     copy_strided(room, dtype_of<T>(), {1}, first, x_.dtype(), {step_}, {size_});
     return room;
   }
+  bool in_place() const { return x_.dtype() == dtype_of<T>() && step_ == 1; }
+  int64_t room() const { return in_place() ? 0 : size_; }  // elements
+  // Where row i is computed: in the tensor or in `room`. store() then brings it from there to the tensor.
+  T* target(int64_t i, T* room) const { return in_place() ? reinterpret_cast<T*>(place(i)) : room; }
   void store(int64_t i, const T* from) const {
+    if (from == static_cast<const void*>(place(i))) return;
     copy_strided(place(i), x_.dtype(), {step_}, from, dtype_of<T>(), {1}, {size_});
   }
 
@@ -133,82 +139,102 @@ class RowsOf {
   Strides steps_;
 };
 
-// out = x1 - x2 + shift.
+// x1 - x2 + shift, some elements at a time.
 template <class T>
-void subtract(const T* x1, const T* x2, T shift, int64_t n, T* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = x1[i] - x2[i] + shift;
-}
-template <class T>
-double norm_of(const T* t, int64_t n, double p) {
-  double state = 0;
-  if (p == 0) {
-    for (int64_t i = 0; i < n; ++i) state += t[i] != 0;
-    return state;
-  }
-  if (std::isinf(p)) {
-    for (int64_t i = 0; i < n; ++i) {
-      const double size = std::abs(double(t[i]));
-      state = size > state || std::isnan(size) ? size : state;
+struct Differences {
+  static constexpr int64_t kTile = 1024;
+  const T *x1, *x2;
+  int64_t n;
+  T shift;
+
+  // f(t, count, first): elements first ... first + count - 1.
+  template <class F>
+  void each(F&& f) const {
+    T t[kTile];
+    for (int64_t first = 0; first < n; first += kTile) {
+      const int64_t count = std::min(kTile, n - first);
+      const T *const a = x1 + first, *const b = x2 + first;
+      for (int64_t i = 0; i < count; ++i) t[i] = a[i] - b[i] + shift;
+      f(static_cast<const T*>(t), count, first);
     }
-    return state;
   }
+};
+template <class T>
+double norm_of(const Differences<T>& apart, double p) {
+  double state = 0;
   const ReduceKind kind = p == 1   ? ReduceKind::sum_abs
                           : p == 2 ? ReduceKind::sum_squares
                                    : ReduceKind::sum_powers;
-  reduce_row(kind, p, t, n, &state);
-  if (p == 1) return state;
+  apart.each([&](const T* t, int64_t count, int64_t) {
+    if (p == 0) {
+      for (int64_t i = 0; i < count; ++i) state += t[i] != 0;
+    } else if (std::isinf(p)) {
+      for (int64_t i = 0; i < count; ++i) {
+        const double size = std::abs(double(t[i]));
+        state = size > state || std::isnan(size) ? size : state;
+      }
+    } else {
+      double part = 0;
+      reduce_row(kind, p, t, count, &part);
+      state += part;
+    }
+  });
+  if (p == 0 || p == 1 || std::isinf(p)) return state;
   if (!power_in_range(state) && (p != 2 || sizeof(T) == 8))
     return norm_again(
         [&](const auto& f) {
-          for (int64_t i = 0; i < n; ++i) {
-            const double element = double(t[i]);
-            f(&element, 1);
-          }
+          apart.each([&](const T* t, int64_t count, int64_t) {
+            for (int64_t i = 0; i < count; ++i) {
+              const double element = double(t[i]);
+              f(&element, 1);
+            }
+          });
         },
         p);
   return p == 2 ? std::sqrt(state) : std::pow(state, 1 / p);
 }
 // d y / d t times g, as in vector_norm.cpp; several largest elements share the gradient for p = inf.
 template <class T>
-void norm_slopes(const T* t, int64_t n, double p, double y, double g, T* out) {
-  if (p == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = T(t[i] > 0 ? g : t[i] < 0 ? -g : double(t[i]));
-    return;
-  }
+void norm_slopes(const Differences<T>& apart, double p, double y, double g, T* out) {
+  if (p != 1 && y == 0) return std::fill(out, out + apart.n, T(0));
+  double part = g;
   if (std::isinf(p)) {
     int64_t ties = 0;
-    for (int64_t i = 0; i < n; ++i) ties += std::abs(t[i]) == T(y);
-    for (int64_t i = 0; i < n; ++i) {
-      const double part = std::abs(t[i]) == T(y) ? g / double(ties) : 0.0;
-      out[i] = T(t[i] > 0 ? part : t[i] < 0 ? -part : t[i] == 0 ? 0.0 : double(t[i]));
-    }
-    return;
+    apart.each([&](const T* t, int64_t count, int64_t) {
+      for (int64_t i = 0; i < count; ++i) ties += std::abs(t[i]) == T(y);
+    });
+    part = g / double(ties);
   }
-  if (y == 0) return std::fill(out, out + n, T(0));
-  if (p == 2) {
-    if (std::isnormal(g / y)) {
-      const double factor = g / y;
-      for (int64_t i = 0; i < n; ++i) out[i] = T(double(t[i]) * factor);
+  const double factor = g / y;
+  const bool plain = std::isnormal(factor);
+  apart.each([&](const T* t, int64_t count, int64_t first) {
+    T* const to = out + first;
+    if (p == 1 || std::isinf(p)) {
+      for (int64_t i = 0; i < count; ++i) {
+        const bool has_slope = p == 1 || std::abs(t[i]) == T(y);
+        to[i] = std::isnan(t[i]) ? t[i] : !has_slope || t[i] == 0 ? T(0) : T(t[i] > 0 ? part : -part);
+      }
+    } else if (p == 2 && plain) {
+      for (int64_t i = 0; i < count; ++i) to[i] = T(double(t[i]) * factor);
+    } else if (p == 2) {
+      for (int64_t i = 0; i < count; ++i) to[i] = T(double(t[i]) / y * g);
     } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = T(double(t[i]) / y * g);
+      for (int64_t i = 0; i < count; ++i) {
+        const double size = std::abs(double(t[i]));
+        const double power = size == 0 ? 0 : std::pow(size / y, p - 1) * g;
+        to[i] = T(t[i] < 0 ? -power : power);
+      }
     }
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    const double size = std::abs(double(t[i]));
-    const double power = size == 0 ? 0 : std::pow(size / y, p - 1) * g;
-    out[i] = T(t[i] < 0 ? -power : power);
-  }
+  });
 }
 
 // Two rows, each times a power of two that keeps its squares in range, and the lengths of these rows.
 template <class T>
 struct Directions {
-  Directions(const T* x1, const T* x2, int64_t n, double eps, bool added, T* room1, T* room2) : row{x1, x2} {
+  Directions(const T* x1, const T* x2, int64_t n, double eps, bool added) : row{x1, x2} {
     add_up(n);
-    T* const rooms[] = {room1, room2};
     for (int i = 0; i < 2; ++i)
-      if (sizeof(T) == 8 && !power_in_range(squares[i])) bring_into_range(i, n, rooms[i]);
+      if (sizeof(T) == 8 && !power_in_range(squares[i])) bring_into_range(i, n);
     if (shift[0] != 0 || shift[1] != 0) add_up(n);
     int removed = 0;
     for (int i = 0; i < 2; ++i) {
@@ -259,15 +285,17 @@ struct Directions {
     const auto total = [](const double* s) { return (s[0] + s[1]) + (s[2] + s[3]); };
     products = total(sums[0]), squares[0] = total(sums[1]), squares[1] = total(sums[2]);
   }
-  void bring_into_range(int i, int64_t n, T* room) {
+  void bring_into_range(int i, int64_t n) {
     double most = 0;
     for (int64_t k = 0; k < n; ++k) most = std::max(most, std::abs(double(row[i][k])));
     if (most == 0 || std::isinf(most)) return;
     shift[i] = std::ilogb(most);
-    for (int64_t k = 0; k < n; ++k) room[k] = T(std::ldexp(double(row[i][k]), -shift[i]));
-    row[i] = room;
+    scaled[i].resize(size_t(n));
+    for (int64_t k = 0; k < n; ++k) scaled[i][size_t(k)] = T(std::ldexp(double(row[i][k]), -shift[i]));
+    row[i] = scaled[i].data();
   }
 
+  std::vector<T> scaled[2];
   double products = 0, squares[2] = {};
   int shift[2] = {};
   bool least[2] = {};  // the length is eps
@@ -283,9 +311,9 @@ void for_row_pairs(const Call& call, int dim, F&& f) {
   const RowsOf<T> x1(call.input(0), y.shape(), dim), x2(call.input(1), y.shape(), dim);
   const int64_t n = call.input(0).shape()[dim];
   parallel_for(y.numel(), iterations_in(kGrain, n), [&](int64_t begin, int64_t end) {
-    const Workspace<T> room(4 * n);
-    T* const rooms = room.data();
-    for (int64_t i = begin; i < end; ++i) f(i, x1.row(i, rooms), x2.row(i, rooms + n), n, rooms + 2 * n);
+    const Workspace<T> rooms(x1.room() + x2.room());
+    for (int64_t i = begin; i < end; ++i)
+      f(i, x1.row(i, rooms.data()), x2.row(i, rooms.data() + x1.room()), n);
   });
 }
 void distance_cpu(const Call& call) {
@@ -293,9 +321,8 @@ void distance_cpu(const Call& call) {
   with_computed_type(call.input(0), [&]<class T>() {
     T* const out = call.output().data<T>();
     for_row_pairs<T>(call, int(call.integer(kDistanceDimAt)),
-                     [&](int64_t i, const T* x1, const T* x2, int64_t n, T* room) {
-                       subtract(x1, x2, T(shift), n, room);
-                       out[i] = T(norm_of(room, n, p));
+                     [&](int64_t i, const T* x1, const T* x2, int64_t n) {
+                       out[i] = T(norm_of<T>({x1, x2, n, T(shift)}, p));
                      });
   });
 }
@@ -306,8 +333,8 @@ void cosine_cpu(const Call& call) {
     T *const out = call.output(0).data<T>(), *const lengths = call.output(1).data<T>();
     const int64_t rows = call.output().numel();
     for_row_pairs<T>(call, int(call.integer(kCosineDimAt)),
-                     [&](int64_t i, const T* x1, const T* x2, int64_t n, T* room) {
-                       const Directions<T> both(x1, x2, n, eps, added, room, room + n);
+                     [&](int64_t i, const T* x1, const T* x2, int64_t n) {
+                       const Directions<T> both(x1, x2, n, eps, added);
                        out[i] = T(both.cosine);
                        lengths[i] = T(both.true_length(0)), lengths[rows + i] = T(both.true_length(1));
                      });
@@ -336,7 +363,6 @@ struct Repeats {
 };
 
 // slopes(row, x1, x2, out1, out2) computes the gradients of a pair of rows; a null `out` is not wanted.
-// `room` has four rows.
 template <class T, class Slopes>
 void add_slopes(const Call& call, int dim, const Slopes& slopes) {
   constexpr int64_t kMostBlocks = 64, kLeastRepeats = 64;
@@ -351,13 +377,17 @@ void add_slopes(const Call& call, int dim, const Slopes& slopes) {
     const RowsOf<T> out1(wanted[0] ? call.output(0) : a, rows, dim),
         out2(wanted[1] ? call.output(1) : b, rows, dim);
     return parallel_for(numel(rows), iterations_in(kGrain, n), [&](int64_t begin, int64_t end) {
-      const Workspace<T> memory(6 * n);
-      T *const room = memory.data(), *const first = room + 4 * n, *const second = room + 5 * n;
+      const Workspace<T> memory(x1.room() + x2.room() + out1.room() + out2.room());
+      T *const second_room = memory.data() + x1.room(), *const first_out = second_room + x2.room(),
+               *const second_out = first_out + out1.room();
       for (int64_t i = begin; i < end; ++i) {
-        slopes(i, x1.row(i, room), x2.row(i, room + n), wanted[0] ? first : nullptr,
-               wanted[1] ? second : nullptr, room + 2 * n);
-        if (wanted[0]) out1.store(i, first);
-        if (wanted[1]) out2.store(i, second);
+        T *const first = wanted[0] ? out1.target(i, first_out) : nullptr, *const second =
+                                                                              wanted[1]
+                                                                                  ? out2.target(i, second_out)
+                                                                                  : nullptr;
+        slopes(i, x1.row(i, memory.data()), x2.row(i, second_room), first, second);
+        if (first) out1.store(i, first);
+        if (second) out2.store(i, second);
       }
     });
   }
@@ -372,17 +402,18 @@ void add_slopes(const Call& call, int dim, const Slopes& slopes) {
     const int64_t block = (repeats.count + blocks - 1) / blocks;
     const Workspace<double> all_sums(blocks == 1 ? 1 : blocks * count * n);
     parallel_for(count * blocks, iterations_in(kGrain, n * block), [&](int64_t begin, int64_t end) {
-      const Workspace<T> memory(5 * n);
+      const Workspace<T> memory(x1.room() + x2.room() + n);
       const Workspace<double> own_sums(n);
-      T *const room = memory.data(), *const slope = room + 4 * n;
+      T *const room = memory.data(), *const second_room = room + x1.room(),
+               *const slope = second_room + x2.room();
       for (int64_t item = begin; item < end; ++item) {
         const int64_t i = item / blocks, first = item % blocks * block;
         double* const sums = blocks == 1 ? own_sums.data() : all_sums.data() + item * n;
         std::fill(sums, sums + n, 0.0);
         for (int64_t r = first; r < std::min(first + block, repeats.count); ++r) {
           const int64_t row = repeats.row(i, r);
-          slopes(row, x1.row(row, room), x2.row(row, room + n), side == 0 ? slope : nullptr,
-                 side == 1 ? slope : nullptr, room + 2 * n);
+          slopes(row, x1.row(row, room), x2.row(row, second_room), side == 0 ? slope : nullptr,
+                 side == 1 ? slope : nullptr);
           for (int64_t k = 0; k < n; ++k) sums[k] += double(slope[k]);
         }
         if (blocks > 1) continue;
@@ -407,10 +438,9 @@ void distance_grad_cpu(const Call& call) {
   const int64_t n = call.input(1).shape()[dim];
   const double p = call.real(kPowerAt), shift = call.real(kShiftAt);
   with_computed_type(call.input(1), [&]<class T>() {
-    add_slopes<T>(call, dim, [&](int64_t row, const T* x1, const T* x2, T* first, T* second, T* room) {
-      subtract(x1, x2, T(shift), n, room);
+    add_slopes<T>(call, dim, [&](int64_t row, const T* x1, const T* x2, T* first, T* second) {
       T* const slopes = first ? first : second;
-      norm_slopes(room, n, p, double(y.data<T>()[row]), double(g.data<T>()[row]), slopes);
+      norm_slopes<T>({x1, x2, n, T(shift)}, p, double(y.data<T>()[row]), double(g.data<T>()[row]), slopes);
       if (second)
         for (int64_t k = 0; k < n; ++k) second[k] = -slopes[k];
     });
@@ -423,8 +453,8 @@ void cosine_grad_cpu(const Call& call) {
   const double eps = call.real(kEpsAt);
   const bool added = call.flag(kAddedAt);
   with_computed_type(call.input(1), [&]<class T>() {
-    add_slopes<T>(call, dim, [&](int64_t row, const T* x1, const T* x2, T* first, T* second, T* room) {
-      const Directions<T> both(x1, x2, n, eps, added, room, room + n);
+    add_slopes<T>(call, dim, [&](int64_t row, const T* x1, const T* x2, T* first, T* second) {
+      const Directions<T> both(x1, x2, n, eps, added);
       if (first) both.slopes(0, double(g.data<T>()[row]), n, first);
       if (second) both.slopes(1, double(g.data<T>()[row]), n, second);
     });

@@ -313,7 +313,7 @@ struct PairWeights {
 // time, so that they take an eighth of the memory of all weights at most, unless they are few.
 template <class T>
 void sum_by_product(const PairCall<T>& call) {
-  constexpr int64_t kFew = 1 << 16, kMost = 1 << 20, kAdjacent = 64;  // elements
+  constexpr int64_t kFew = 1 << 12, kMost = 1 << 20, kAdjacent = 64;  // elements
   const int64_t n = std::max<int64_t>(call.n, 1),
                 rows = std::clamp<int64_t>(std::clamp(call.m / 8, kFew / n, kMost / n), 1, call.m);
   const Workspace<T> memory(rows * call.n);
