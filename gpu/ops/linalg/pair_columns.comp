@@ -164,7 +164,8 @@ void compute_distances(Tile tile) {
     wanted = 0;
     [[unroll]] for (uint i = 0; i < 4; ++i)
       [[unroll]] for (uint j = 0; j < 4; ++j) {
-        const float both = squares[0][i] + squares[1][j], square = both - 2.0 * sums[i][j];
+        const float both = squares[0][i] + squares[1][j];
+        const float square = (squares[0][i] - sums[i][j]) + (squares[1][j] - sums[i][j]);
         results[i][j] = sqrt(square);
         // If `both` is infinite or NaN, the comparison is false.
         const bool settled = square > kCancelled * both && both >= kLeastPower && both < infinity();

@@ -17,12 +17,12 @@ using shaders::PairProducts;
 
 // A call, or the part of it for some items of the batch or some rows of x1.
 struct Sums {
-  Tensor x1, x2, centered, weights, scale, out;
+  Tensor x1, center, centered, weights, scale, out;
   bool condensed;
   uint32_t first_row;
 
   Shape batch() const { return batch_dims(out); }
-  int64_t pairs() const { return numel(batch()) * out.size(-2) * x2.size(-2); }
+  int64_t pairs() const { return numel(batch()) * out.size(-2) * centered.size(-2); }
 
   // Items or rows first ... first + size - 1 of a dim of the result.
   Sums part(int dim, int64_t first, int64_t size) const {
@@ -33,7 +33,7 @@ struct Sums {
     Sums part = *this;
     part.x1 = of(x1);
     part.out = of(out);
-    if (!rows) part.x2 = of(x2), part.centered = of(centered);
+    if (!rows) part.center = of(center), part.centered = of(centered);
     if (condensed)
       part.first_row += uint32_t(first);
     else
@@ -64,19 +64,35 @@ void run_pass(Launch& launch, const PairProducts& form, const Tensor& result, Pa
   launch.run(form, {groups_for(uint64_t(result.numel()), recorder)}, bytes_of(arguments));
 }
 
-Tensor centered_rows(const Tensor& x2, Recorder& recorder) {
+Tensor center_of(const Tensor& x2, Recorder& recorder) {
   const Shape batch = batch_dims(x2);
-  const Tensor made = Tensor::empty(x2.shape(), DType::f32, x2.device());
-  PairArguments arguments = arguments_of(batch, 0, x2.size(-2), x2.size(-1));
+  const int64_t n = x2.size(-2);
+  Shape shape = x2.shape();
+  shape[x2.ndim() - 2] = 1;
+  const Tensor center = Tensor::empty(shape, DType::f32, x2.device());
+  DimReduction work = float_reduction({}, x2, 1u << (x2.ndim() - 2), center);
+  work.factor = float(1 / double(n));
+  reduce_dims(work, recorder);
+  PairArguments arguments = arguments_of(batch, 1, n, x2.size(-1));
   Launch launch(recorder);
   arguments.x2 = read_pairs(launch, x2, batch);
+  run_pass(launch, {.mode = PairProducts::kCenter}, center, arguments, recorder);
+  return center;
+}
+Tensor centered_rows(const Tensor& x2, const Tensor& center, Recorder& recorder) {
+  const Shape batch = batch_dims(x2);
+  const Tensor made = Tensor::empty(x2.shape(), DType::f32, x2.device());
+  PairArguments arguments = arguments_of(batch, 1, x2.size(-2), x2.size(-1));
+  Launch launch(recorder);
+  arguments.x2 = read_pairs(launch, x2, batch);
+  arguments.factors = read_pairs(launch, center, batch);
   run_pass(launch, {.mode = PairProducts::kCentered}, made, arguments, recorder);
   return made;
 }
 
 void sum_part(const Sums& sums, Recorder& recorder) {
   const Shape batch = sums.batch();
-  const int64_t m = sums.out.size(-2), n = sums.x2.size(-2), k = sums.out.size(-1);
+  const int64_t m = sums.out.size(-2), n = sums.centered.size(-2), k = sums.out.size(-1);
   const int weight_dims = sums.weights.ndim();
   const bool along_n =
       weight_dims < 2 || sums.weights.strides()[weight_dims - 1] <= sums.weights.strides()[weight_dims - 2];
@@ -106,7 +122,7 @@ void sum_part(const Sums& sums, Recorder& recorder) {
   multiply_in_f32(by_rows, sums.centered, false, sums.out, recorder);
   Launch launch(recorder);
   arguments.x1 = read_pairs(launch, sums.x1, batch);
-  arguments.x2 = read_pairs(launch, sums.x2, batch);
+  arguments.factors = read_pairs(launch, sums.center, batch);
   arguments.weights = read_pairs(launch, totals, batch);
   run_pass(launch, {.mode = PairProducts::kCombined}, sums.out, arguments, recorder);
 }
@@ -140,9 +156,10 @@ void sum_by_products(const Call& call, Recorder& recorder) {
   constexpr int64_t kShare = 4, kFewPairs = 1 << 16;
   const NoGrad off;
   const Tensor x2 = without_repeats(call.input(1));
+  const Tensor center = center_of(x2, recorder);
   const Sums all{.x1 = call.input(0),
-                 .x2 = x2,
-                 .centered = centered_rows(x2, recorder),
+                 .center = center,
+                 .centered = centered_rows(x2, center, recorder),
                  .weights = call.input(kPairWeightsAt),
                  .scale = call.has(kPairScaleAt) ? call.input(kPairScaleAt) : Tensor(),
                  .out = call.output(),

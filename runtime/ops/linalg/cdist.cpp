@@ -9,6 +9,7 @@
 #include "runtime/ops/linalg/pairs.h"
 #include "runtime/ops/products/cpu/blas.h"
 #include "runtime/ops/reductions/cpu/reduce_again.h"
+#include "runtime/ops/reductions/cpu/reduce_kernels.h"
 
 namespace lunagrad {
 namespace {
@@ -92,9 +93,9 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
     parallel_for(count, std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k)),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) {
-                     T sum = 0;
-                     for (int64_t j = 0; j < k; ++j) sum += rows[i * k + j] * rows[i * k + j];
-                     lengths[i] = sum;
+                     double sum = 0;
+                     reduce_row(ReduceKind::sum_squares, 0, rows + i * k, k, &sum);
+                     lengths[i] = T(sum);
                    }
                  });
   };
@@ -125,7 +126,7 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
       int32_t open = 0;
       for (int64_t j = 0; j < columns; ++j) {
         const T both = own_square + squares[j];
-        to[j] = both - 2 * to[j];
+        to[j] = (own_square - to[j]) + (squares[j] - to[j]);
         open += !settled(to[j], both);
       }
       if (open == 0) {

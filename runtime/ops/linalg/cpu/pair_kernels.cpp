@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "runtime/cpu/parallel.h"
@@ -237,13 +238,35 @@ int64_t rows_in_range(const PairCall<T>& call) {
   return iterations_in(plain ? 80000 : 8000, call.n * call.k);
 }
 
-// shifted = rows - center, for n rows of k columns. The center is in each column the median of three rows,
-// which one row far away does not move.
+// A number near the mean of a column of n elements, which one element far away does not move: the mean, kept
+// between the second smallest and the second largest of a few elements.
+template <class T>
+T center_of(double mean, const T* column, int64_t step, int64_t n) {
+  constexpr int64_t kSampled = 7;
+  const int64_t count = std::min(n, kSampled);
+  if (count == 1) return column[0];
+  if (count == 2) return std::abs(column[0]) < std::abs(column[step]) ? column[0] : column[step];
+  T least = std::numeric_limits<T>::infinity(), second_least = least, most = -least, second_most = most;
+  for (int64_t i = 0; i < count; ++i) {
+    const T x = column[i * (n - 1) / (count - 1) * step];
+    second_least = std::min(second_least, std::max(least, x));
+    least = std::min(least, x);
+    second_most = std::max(second_most, std::min(most, x));
+    most = std::max(most, x);
+  }
+  return T(std::min(std::max(mean, double(second_least)), double(second_most)));
+}
+// shifted = rows - center, for n rows of k columns.
 template <class T>
 void shift_to_center(const T* rows, int64_t row_step, int64_t n, int64_t k, T* center, T* shifted) {
-  const T *const a = rows, *const b = rows + n / 2 * row_step, *const c = rows + (n - 1) * row_step;
-  for (int64_t i = 0; i < k; ++i)
-    center[i] = std::max(std::min(a[i], b[i]), std::min(std::max(a[i], b[i]), c[i]));
+  const Workspace<double> sums(k);
+  double* const sum = sums.data();
+  parallel_for(k, iterations_in(20000, n), [&](int64_t low, int64_t high) {
+    std::fill(sum + low, sum + high, 0.0);
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = low; i < high; ++i) sum[i] += double(rows[j * row_step + i]);
+    for (int64_t i = low; i < high; ++i) center[i] = center_of(sum[i] / double(n), rows + i, row_step, n);
+  });
   parallel_for(n, iterations_in(40000, k), [&](int64_t low, int64_t high) {
     for (int64_t j = low; j < high; ++j)
       for (int64_t i = 0; i < k; ++i) shifted[j * k + i] = rows[j * row_step + i] - center[i];
