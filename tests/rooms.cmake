@@ -83,8 +83,8 @@ room(runtime/ops/linalg/cpu "LAPACK, Cholesky, sums over pairs of rows."
 room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
      runtime/core runtime/cpu runtime/ops runtime/ops/elementwise runtime/ops/products/cpu)
 room(runtime/ops/linalg "Linear algebra: factorizations, solvers, norms, distances."
-     runtime/batching runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/linalg/cpu runtime/ops/products
-     runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
+     runtime/batching runtime/cpu runtime/elementwise runtime/ops runtime/ops/elementwise/cpu runtime/ops/linalg/cpu
+     runtime/ops/products runtime/ops/products/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
 room(runtime/ops/loss "Losses."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/ops runtime/ops/elementwise/cpu runtime/ops/nn
      runtime/ops/nn/cpu runtime/ops/reductions runtime/ops/reductions/cpu)
@@ -123,7 +123,7 @@ room(gpu/device "A Vulkan device as a device of the engine."
 room(gpu "The header that main() includes, and the registration of devices."
      gpu/device)
 room(gpu/ops/linalg "Kernels and shaders of small matrices and of pairs of rows."
-     gpu/ops gpu/ops/reductions runtime)
+     gpu/ops gpu/ops/products gpu/ops/reductions runtime)
 room(gpu/ops/loss "Kernels and shaders of losses."
      gpu/ops gpu/ops/reductions runtime)
 room(gpu/ops/nn "Kernels and shaders of layers."

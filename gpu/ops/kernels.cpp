@@ -122,8 +122,8 @@ const Kernel* find_kernel(const Op& op) {
           count_kernels,         place_kernels,        poisson_kernels,    linalg_cholesky_kernels,
           linalg_lu_kernels,     linalg_solve_kernels, linalg_qr_kernels,  linalg_eigen_kernels,
           linalg_svd_kernels,    batch_norm_kernels,   rnn_layer_kernels,  group_norm_kernels,
-          embedding_bag_kernels, nll_kernels,          position_kernels,   gather_with_kernels,
-          pairs_kernels})
+          embedding_bag_kernels, row_measure_kernels,  nll_kernels,        position_kernels,
+          gather_with_kernels,   pairs_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

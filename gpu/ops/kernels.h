@@ -145,6 +145,7 @@ std::vector<KernelEntry> softmax_kernels();
 std::vector<KernelEntry> index_kernels();
 std::vector<KernelEntry> random_kernels();
 std::vector<KernelEntry> loss_kernels();
+std::vector<KernelEntry> row_measure_kernels();
 std::vector<KernelEntry> nll_kernels();
 std::vector<KernelEntry> ctc_kernels();
 std::vector<KernelEntry> optimizer_kernels();

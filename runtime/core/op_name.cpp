@@ -10,7 +10,7 @@ namespace {
 using Rename = std::pair<std::string_view, std::string_view>;
 
 // Internal ops whose name is not the public op's with something behind it.
-constexpr std::array<Rename, 24> kRenamed = {{{"attention", "scaled_dot_product_attention"},
+constexpr std::array<Rename, 26> kRenamed = {{{"attention", "scaled_dot_product_attention"},
                                               {"attention_mask", "scaled_dot_product_attention"},
                                               {"grouped_attention", "scaled_dot_product_attention"},
                                               {"add_product", "addmm_"},
@@ -31,6 +31,8 @@ constexpr std::array<Rename, 24> kRenamed = {{{"attention", "scaled_dot_product_
                                               {"pair_column_sums", "cdist"},
                                               {"pair_row_sums", "cdist"},
                                               {"repeated_positions", "segment_reduce"},
+                                              {"row_cosine", "cosine_similarity"},
+                                              {"row_distance", "pairwise_distance"},
                                               {"rnn_tanh_layer", "rnn"},
                                               {"rnn_relu_layer", "rnn"},
                                               {"select_once", "select"}}};

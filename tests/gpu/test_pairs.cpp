@@ -61,6 +61,33 @@ TEST_CASE("distances on the device, and their gradients, equal the CPU's") {
                     text("p = ", p, ", ", rows.x, " and ", rows.y));
 }
 
+TEST_CASE("distances and gradients of many pairs, which are products on the device, equal the CPU's") {
+  struct Rows {
+    Shape x, y;
+  };
+  for (const Rows& rows : {Rows{{701, 50}, {499, 50}}, Rows{{3, 1, 300, 40}, {2, 260, 40}},
+                           Rows{{28, 160, 64}, {64, 64}}, Rows{{130, 130}, {2000, 130}}})
+    compare_pairs([](const TensorList& x) { return cdist(x[0], x[1], 2); },
+                  {random(rows.x, 21), random(rows.y, 22)}, 2e-5, text(rows.x, " and ", rows.y));
+  compare_pairs([](const TensorList& x) { return pdist(x[0], 2); }, {random({601, 51}, 23)}, 2e-5,
+                "pdist by products");
+}
+
+TEST_CASE("products of rows on the device keep the digits of close rows") {
+  // Two clouds far from the origin, one row of the second far from both, and one equal to a row of the first.
+  const Tensor x = random({600, 50}, 24) + 1000, near = random({598, 50}, 25) + 1000;
+  const Tensor y = cat({full({1, 50}, 1e7), near, narrow(x, 0, 7, 1)}, 0);
+  const auto f = [](const TensorList& rows) { return cdist(rows[0], rows[1], 2); };
+  const TensorList wanted = with_gradients(f, {in_double(x), in_double(y)});
+  const Fallbacks fallbacks;
+  const TensorList got = with_gradients(f, {to(x, gpu()), to(y, gpu())});
+  require_none(fallbacks);
+  for (size_t i = 1; i < 3; ++i) CHECK(distance(got[i], wanted[i]) < 1e-4);
+  const Tensor close = narrow(got[0], 1, 1, 599);
+  CHECK(distance(close, narrow(wanted[0], 1, 1, 599)) < 1e-6);
+  CHECK(select(select(close, 0, 7), 0, 598).item() == 0);
+}
+
 TEST_CASE("pdist on the device, and its gradient, equal the CPU's") {
   for (const Shape& shape : {Shape{2, 3}, Shape{65, 5}, Shape{130, 20}})
     for (const double p : shape[0] == 65 ? kPowers : kFewPowers)
@@ -147,8 +174,12 @@ TEST_CASE("distances and their gradients on the device take memory for operands 
     for (const Tensor* const x : tensors) bytes += double(x->nbytes());
     return bytes;
   };
-  const Tensor a = random({300, 32}, 11), b = random({250, 32}, 12);
-  for (const double p : {0.5, 2.0, 3.0}) {
+  struct Rows {
+    int64_t m, n;
+    double p;
+  };
+  for (const auto& [m, n, p] : {Rows{300, 250, 0.5}, {300, 250, 2}, {300, 250, 3}, {800, 700, 2}}) {
+    const Tensor a = random({m, 32}, 11), b = random({n, 32}, 12);
     CHECK_MESSAGE(ratio([&] {
                     const Tensor x = to(a, gpu()).requires_grad_(), y = to(b, gpu()).requires_grad_();
                     const Tensor distances = cdist(x, y, p), g = ones_like(distances.detach());

@@ -57,5 +57,15 @@ TEST_CASE("composed ops take at most four times the memory of operands and resul
   for (const auto& [op, reason] : kLarge) CHECK_MESSAGE(forward.count(op) == 1, op);
 }
 
+TEST_CASE("distances and cosines of rows take at most half as much again as operands and results") {
+  const auto forward = peak_ratios(cpu_device(), false), both = peak_ratios(cpu_device(), true);
+  for (const std::string op : {"cdist", "pdist", "pairwise_distance", "cosine_similarity",
+                               "triplet_margin_loss", "cosine_embedding_loss"}) {
+    CHECK_MESSAGE(forward.at(op).ratio <= 1.5, op << " takes " << forward.at(op).ratio << " times");
+    CHECK_MESSAGE(both.at(op).ratio <= 1.5,
+                  op << " and its gradient take " << both.at(op).ratio << " times: " << both.at(op).sample);
+  }
+}
+
 }  // namespace
 }  // namespace lunagrad::tests

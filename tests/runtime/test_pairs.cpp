@@ -172,6 +172,20 @@ TEST_CASE("rows far from the origin have the gradients of their differences") {
   for (size_t i = 0; i < 2; ++i) CHECK(largest_error(got[i], wanted[i]) < 1e-5);
 }
 
+TEST_CASE("one row far from all others leaves the gradients of the others as they are") {
+  context().generator.seed(9);
+  const Tensor x = randn({40, 16}) + 100, near = randn({30, 16}) + 100;
+  const auto gradient = [&](const Tensor& y, DType type) {
+    const Tensor a = to(x, type).detach().requires_grad_();
+    return to(grad({sum(cdist(a, to(y, type), 2))}, {a}, {})[0], DType::f64);
+  };
+  for (const int64_t place : {0, 15, 30}) {
+    const Tensor y =
+        cat({narrow(near, 0, 0, place), full({1, 16}, 1e10), narrow(near, 0, place, 30 - place)}, 0);
+    CHECK(largest_error(gradient(y, DType::f32), gradient(y, DType::f64)) < 1e-5);
+  }
+}
+
 TEST_CASE("each of several largest differences has the whole slope, as in PyTorch") {
   const Tensor x = Tensor::from<float>(std::vector<float>{1, -2, 2}, {1, 3}).requires_grad_();
   backward(cdist(x, zeros({1, 3}), kInf), full({1, 1}, 3.0));

@@ -12,6 +12,7 @@ layout(constant_id = 6) const uint MODE = 0;
 const uint kSums = 0;       // weighted sums
 const uint kDistances = 1;  // from differences
 const uint kProducts = 2;   // 2-norms from products
+const uint kMultiplied = 3;  // the same: the result holds the products, weights and scale are the rows' squares
 
 const uint kTile = 64, kRow = kTile / 4 + 1;  // kRow: a padded column of a tile, in vec4
 const uint kHeld = STEP * kRow;
@@ -136,15 +137,35 @@ uint take_roots(Tile tile, uint wanted, inout vec4 results[4]) {
     }
   return left;
 }
+void load_products(Tile tile) {
+  const uint64_t own = tile.weights, others = matrix_at(arguments.scale, tile.item);
+  const uint row = tile.row + down() * 4, column = tile.column + across() * 4;
+  [[unroll]] for (uint i = 0; i < 4; ++i) {
+    sums[i] = vec4(0);
+    squares[0][i] = row + i < arguments.m ? element(own, arguments.weights, row + i, 0) : 0.0;
+    squares[1][i] = column + i < arguments.n ? element(others, arguments.scale, column + i, 0) : 0.0;
+    const int64_t at = (int64_t(tile.item) * arguments.m + row + i) * arguments.n + column;
+    if (arguments.n % 4 == 0) {
+      if (is_inside(tile, i, 0)) sums[i] = load_f32x4(arguments.result, at / 4);
+      continue;
+    }
+    [[unroll]] for (uint j = 0; j < 4; ++j)
+      if (is_inside(tile, i, j)) sums[i][j] = load_f32(arguments.result, at + j);
+  }
+}
 void compute_distances(Tile tile) {
   vec4 results[4];
   uint wanted = 0xffffu;
-  if (MODE == kProducts) {
-    visit(tile, kDot);
+  if (MODE == kProducts || MODE == kMultiplied) {
+    if (MODE == kProducts)
+      visit(tile, kDot);
+    else
+      load_products(tile);
     wanted = 0;
     [[unroll]] for (uint i = 0; i < 4; ++i)
       [[unroll]] for (uint j = 0; j < 4; ++j) {
-        const float both = squares[0][i] + squares[1][j], square = both - 2.0 * sums[i][j];
+        const float both = squares[0][i] + squares[1][j];
+        const float square = (squares[0][i] - sums[i][j]) + (squares[1][j] - sums[i][j]);
         results[i][j] = sqrt(square);
         // If `both` is infinite or NaN, the comparison is false.
         const bool settled = square > kCancelled * both && both >= kLeastPower && both < infinity();

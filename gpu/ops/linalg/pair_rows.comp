@@ -17,12 +17,6 @@ shared float scale_tile[SCALE == kBefore ? STEP * kLine : 1];
 shared vec4 x2_tile[STEP * ACROSS];
 shared vec4 factor_tile[HAS_FACTORS ? STEP * ACROSS : 1];
 
-// A weight or scale of the pair (i, j).
-float value_of(uint64_t matrix, Matrices x, uint i, uint j) {
-  if (!CONDENSED) return element(matrix, x, i, j);
-  return i == j ? 0.0 : load_f32(matrix, pair_at(min(i, j), max(i, j)) * x.column);
-}
-
 void load_weights(uint64_t weights, uint64_t scale, uint row, uint first, uint end) {
   [[unroll]] for (uint e = 0; e < kRows * STEP; e += 256) {
     const uint at = e + gl_LocalInvocationID.x;

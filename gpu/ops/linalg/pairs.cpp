@@ -1,6 +1,9 @@
 // Distances of pairs of rows and the sums of pairs.h, f32: pair_columns.comp and pair_rows.comp.
+#include "gpu/ops/linalg/pairs.h"
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "gpu/ops/linalg/matrices.h"
 #include "gpu/ops/reductions/reduce.h"
@@ -11,34 +14,14 @@ namespace {
 
 using shaders::PairColumns, shaders::PairRows;
 
-constexpr int kMostBatchDims = 6;
-
-struct Matrices {
-  uint64_t memory;
-  int64_t row, column;
-  int64_t batch[kMostBatchDims];
-};
-struct PairArguments {
-  Matrices x1, x2, weights, scale, factors;
-  uint64_t result;
-  uint32_t m, n, k;
-  uint32_t row_tiles, column_tiles;
-  uint32_t batches;
-  uint32_t parts, part;
-  float exponent;
-  uint32_t batch_dims;
-  uint32_t batch_size[kMostBatchDims];
-};
-static_assert(offsetof(PairArguments, batch_size) == 5 * sizeof(Matrices) + 48);
-
-// Operands and parameters of runtime/ops/linalg/pairs.cpp and cdist.cpp.
-constexpr int kWeightsAt = 2, kScaleAt = 3, kFactorsAt = 4;
-constexpr int kPowerAt = 0, kOddAt = 1, kCondensedAt = 2, kComputeAt = 1;
+// Parameters of runtime/ops/linalg/cdist.cpp.
+constexpr int kPowerAt = 0, kComputeAt = 1;
 enum Compute : int64_t { kIfNecessary, kProduct, kDirect };
 constexpr int64_t kManyRows = 25;
 
-// Arguments of a call whose result is a batch of matrices; the operands' addresses are set by read().
-PairArguments arguments_of(const Call& call, const Shape& batch) {
+}  // namespace
+
+PairArguments pair_arguments(const Call& call, const Shape& batch) {
   PairArguments arguments{};
   const Tensor& a = call.input(0);
   arguments.m = uint32_t(a.size(-2));
@@ -50,8 +33,8 @@ PairArguments arguments_of(const Call& call, const Shape& batch) {
   for (int d = 0; d < batch.size(); ++d) arguments.batch_size[d] = uint32_t(batch[d]);
   return arguments;
 }
-Matrices read(Launch& launch, const Tensor& x, const Shape& batch) {
-  Matrices matrices{};
+PairMatrices read_pairs(Launch& launch, const Tensor& x, const Shape& batch) {
+  PairMatrices matrices{};
   if (!x.defined()) return matrices;
   matrices.memory = launch.reads(x);
   const int dims = x.ndim();
@@ -64,6 +47,9 @@ Matrices read(Launch& launch, const Tensor& x, const Shape& batch) {
   std::copy(steps.begin(), steps.end(), matrices.batch);
   return matrices;
 }
+
+namespace {
+
 Tensor optional_input(const Call& call, int i) { return call.has(i) ? call.input(i) : Tensor(); }
 
 // The function of sums, as a constant of the shaders.
@@ -77,7 +63,7 @@ uint32_t power_constant(double power) {
 // As on the CPU (runtime/ops/linalg/cpu/pair_kernels.cpp). A weight over a large scale may be subnormal.
 uint32_t scale_constant(const Call& call, const PhysicalDevice& physical) {
   const double power = call.real(kPowerAt);
-  if (!call.has(kScaleAt)) return PairColumns::kUnscaled;
+  if (!call.has(kPairScaleAt)) return PairColumns::kUnscaled;
   return std::abs(power) <= 1 && physical.keeps_denormals ? PairColumns::kAfter : PairColumns::kBefore;
 }
 // Multiply-adds that take the time of a term.
@@ -85,7 +71,7 @@ double work_of(uint32_t power) { return power == PairColumns::kAny ? 40 : 2; }
 
 bool supports(const Call& call) {
   const Shape& batch = call.output().shape();
-  return all_f32(call) && batch.size() - 2 <= kMostBatchDims &&
+  return all_f32(call) && batch.size() - 2 <= kMostPairBatchDims &&
          std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
            return !x.defined() || std::all_of(x.shape().begin(), x.shape().end(),
                                               [](int64_t size) { return size < int64_t(1) << 31; });
@@ -101,25 +87,58 @@ void run_columns(Launch& launch, PairColumns form, PairArguments& arguments) {
   arguments.row_tiles = tiles_of(arguments.m, kTile);
   arguments.column_tiles = tiles_of(arguments.n, kTile);
   form.step = step_of(arguments.k);
-  launch.multiplies(double(arguments.batches) * arguments.m * arguments.n * arguments.k *
-                    work_of(form.power));
+  if (form.mode != PairColumns::kMultiplied)
+    launch.multiplies(double(arguments.batches) * arguments.m * arguments.n * arguments.k *
+                      work_of(form.power));
   launch.run_in_turns(form, arguments.batches * arguments.row_tiles * arguments.column_tiles,
                       bytes_of(arguments));
 }
 
+// The products of the rows, in the result, and the squares of the rows' lengths. Their kernels multiply
+// faster than pair_columns.comp does, but write and read the result once more.
+struct RowProducts {
+  RowProducts(const Call& call, Recorder& recorder)
+      : squares{squares_of(call.input(0), recorder), squares_of(call.input(1), recorder)} {
+    multiply_in_f32(call.input(0), call.input(1), true, call.output(), recorder);
+  }
+  static Tensor squares_of(const Tensor& x, Recorder& recorder) {
+    Shape shape = x.shape();
+    shape[x.ndim() - 1] = 1;
+    const Tensor squares = Tensor::empty(shape, DType::f32, x.device());
+    DimReduction work = float_reduction({.map = shaders::Reduce::kTimes}, x, 1u << (x.ndim() - 1), squares);
+    work.other = &x;
+    reduce_dims(work, recorder);
+    return squares;
+  }
+  Tensor squares[2];
+};
+bool worth_a_product(const Call& call) {
+  return is_worth_products(call.output().numel(), call.input(0).size(-1)) && indexable(call.output()) &&
+         indexable(call.input(0)) && indexable(call.input(1));
+}
+
 void run_distances(const Call& call, const Shape& batch, bool by_product, bool condensed,
                    Recorder& recorder) {
+  const NoGrad off;
   const double p = call.real(kPowerAt);
-  PairArguments arguments = arguments_of(call, batch);
+  PairArguments arguments = pair_arguments(call, batch);
+  std::optional<RowProducts> products;
+  if (by_product && worth_a_product(call)) products.emplace(call, recorder);
   Launch launch(recorder);
-  arguments.x1 = read(launch, call.input(0), batch);
-  arguments.x2 = condensed ? arguments.x1 : read(launch, call.input(1), batch);
+  if (products) {
+    arguments.weights = read_pairs(launch, products->squares[0], batch);
+    arguments.scale = read_pairs(launch, products->squares[1], batch);
+  }
+  arguments.x1 = read_pairs(launch, call.input(0), batch);
+  arguments.x2 = condensed ? arguments.x1 : read_pairs(launch, call.input(1), batch);
   arguments.result = launch.writes(call.output());
   arguments.exponent = float(p);
   run_columns(launch,
               {.power = p == 0 ? PairColumns::kCount : power_constant(p),
                .condensed = condensed,
-               .mode = by_product ? PairColumns::kProducts : PairColumns::kDistances},
+               .mode = products     ? PairColumns::kMultiplied
+                       : by_product ? PairColumns::kProducts
+                                    : PairColumns::kDistances},
               arguments);
 }
 void run_cdist(const Call& call, Recorder& recorder) {
@@ -133,20 +152,20 @@ void run_pdist(const Call& call, Recorder& recorder) { run_distances(call, {}, f
 
 void run_column_sums(const Call& call, Recorder& recorder) {
   const Shape batch = batch_dims(call.output());
-  PairArguments arguments = arguments_of(call, batch);
+  PairArguments arguments = pair_arguments(call, batch);
   Launch launch(recorder);
-  arguments.x1 = read(launch, call.input(0), batch);
-  arguments.x2 = read(launch, call.input(1), batch);
-  arguments.weights = read(launch, call.input(kWeightsAt), batch);
-  arguments.scale = read(launch, optional_input(call, kScaleAt), batch);
-  arguments.factors = read(launch, optional_input(call, kFactorsAt), batch);
+  arguments.x1 = read_pairs(launch, call.input(0), batch);
+  arguments.x2 = read_pairs(launch, call.input(1), batch);
+  arguments.weights = read_pairs(launch, call.input(kPairWeightsAt), batch);
+  arguments.scale = read_pairs(launch, optional_input(call, kPairScaleAt), batch);
+  arguments.factors = read_pairs(launch, optional_input(call, kPairFactorsAt), batch);
   arguments.result = launch.writes(call.output());
   arguments.exponent = float(call.real(kPowerAt));
   run_columns(launch,
               {.power = power_constant(call.real(kPowerAt)),
-               .odd = call.flag(kOddAt),
+               .odd = call.flag(kPairOddAt),
                .scale = scale_constant(call, recorder.physical),
-               .has_factors = call.has(kFactorsAt),
+               .has_factors = call.has(kPairFactorsAt),
                .mode = PairColumns::kSums},
               arguments);
 }
@@ -171,9 +190,10 @@ uint32_t parts_of(const PairArguments& arguments, uint64_t tiles, const Recorder
 }
 
 void run_row_sums(const Call& call, Recorder& recorder) {
-  const Tensor &out = call.output(), &weights = call.input(kWeightsAt);
+  if (can_sum_by_products(call)) return sum_by_products(call, recorder);
+  const Tensor &out = call.output(), &weights = call.input(kPairWeightsAt);
   const Shape batch = batch_dims(out);
-  PairArguments arguments = arguments_of(call, batch);
+  PairArguments arguments = pair_arguments(call, batch);
   const RowTile tile = row_tile_of(arguments.k);
   arguments.row_tiles = tiles_of(arguments.m, tile.rows());
   arguments.column_tiles = tiles_of(arguments.k, tile.columns());
@@ -187,20 +207,20 @@ void run_row_sums(const Call& call, Recorder& recorder) {
                           : Tensor::empty({int64_t(arguments.parts), out.numel()}, DType::f32, out.device());
   {
     Launch launch(recorder);
-    arguments.x1 = read(launch, call.input(0), batch);
-    arguments.x2 = read(launch, call.input(1), batch);
-    arguments.weights = read(launch, weights, batch);
-    arguments.scale = read(launch, optional_input(call, kScaleAt), batch);
-    arguments.factors = read(launch, optional_input(call, kFactorsAt), batch);
+    arguments.x1 = read_pairs(launch, call.input(0), batch);
+    arguments.x2 = read_pairs(launch, call.input(1), batch);
+    arguments.weights = read_pairs(launch, weights, batch);
+    arguments.scale = read_pairs(launch, optional_input(call, kPairScaleAt), batch);
+    arguments.factors = read_pairs(launch, optional_input(call, kPairFactorsAt), batch);
     arguments.result = launch.writes(sums);
     arguments.exponent = float(call.real(kPowerAt));
     const uint32_t power = power_constant(call.real(kPowerAt));
     launch.multiplies(double(arguments.batches) * arguments.m * arguments.n * arguments.k * work_of(power));
     launch.run_in_turns(PairRows{.power = power,
-                                 .odd = call.flag(kOddAt),
+                                 .odd = call.flag(kPairOddAt),
                                  .scale = scale_constant(call, recorder.physical),
-                                 .has_factors = call.has(kFactorsAt),
-                                 .condensed = call.flag(kCondensedAt),
+                                 .has_factors = call.has(kPairFactorsAt),
+                                 .condensed = call.flag(kPairCondensedAt),
                                  .step = tile.step,
                                  .across = tile.across,
                                  .own = tile.own,

@@ -1,5 +1,5 @@
-// What the kernels of pairs of rows share (pair_columns.comp, pair_rows.comp): batches of matrices of any
-// strides, and the function of a difference. x1 is [m, k], x2 is [n, k].
+// What the kernels of pairs of rows share (pair_columns.comp, pair_rows.comp, pair_products.comp): batches of
+// matrices of any strides, and the function of a difference. x1 is [m, k], x2 is [n, k].
 #include "memory.glsl"
 #include "functions.glsl"
 #include "turns.glsl"
@@ -55,6 +55,12 @@ float element(uint64_t matrix, Matrices x, uint row, uint column) {
 // The place of the pair i < j.
 int64_t pair_at(uint i, uint j) {
   return int64_t(i) * (2 * int64_t(arguments.n) - int64_t(i) - 1) / 2 + int64_t(j - i - 1);
+}
+
+// A weight or scale of the pair (i, j).
+float value_of(uint64_t matrix, Matrices x, uint i, uint j) {
+  if (!CONDENSED) return element(matrix, x, i, j);
+  return i == j ? 0.0 : load_f32(matrix, pair_at(min(i, j), max(i, j)) * x.column);
 }
 
 // size^exponent

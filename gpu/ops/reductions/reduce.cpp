@@ -21,7 +21,8 @@ struct Arguments {
   uint64_t result, second, operand, other, parts;
   uint32_t results, reduced, segments, segment;
   float factor, exponent;
-  uint32_t kept_dims, padding;
+  uint32_t kept_dims;
+  float shift;
   uint32_t kept_size[8], reduced_size[8];
   Divisor reduced_by[8];
   int64_t kept_stride[2][8], reduced_stride[2][8];
@@ -192,6 +193,7 @@ void reduce_dims(const DimReduction& work, Recorder& recorder) {
   for (int d = 1; d < reduced.dims; ++d) arguments.reduced_by[d] = Divisor(std::max(1u, reduced.size[d]));
   arguments.factor = work.factor;
   arguments.exponent = work.exponent;
+  arguments.shift = work.shift;
   arguments.kept_dims = uint32_t(kept.dims);
   std::memcpy(arguments.kept_size, kept.size, sizeof kept.size);
   std::memcpy(arguments.reduced_size, reduced.size, sizeof reduced.size);
@@ -261,11 +263,19 @@ void run_nansum(const Call& call, Recorder& recorder) {
               recorder);
 }
 
-// (sum |x|^p)^(1/p), or the same of x - other.
-DimReduction norm_reduction(uint32_t map, const Tensor& x, uint32_t mask, const Tensor& out) {
+}  // namespace
+
+DimReduction norm_reduction(double p, const Tensor& x, uint32_t mask, const Tensor& out) {
   static const ShaderCode& code = find_shader("reduce_norm");
-  return {code, {.map = map}, 3 * sizeof(float), kReducedFloats, x, mask, out};
+  DimReduction work{
+      code, {.map = p == 2 ? Reduce::kSquare : Reduce::kPower}, 3 * sizeof(float), kReducedFloats, x, mask,
+      out};
+  work.exponent = float(p);
+  return work;
 }
+
+namespace {
+
 // Parameters of runtime/ops/reductions/vector_norm.cpp.
 constexpr int kPowerAt = 0, kNormDimsAt = 1;
 void run_norm(const Call& call, Recorder& recorder) {
@@ -274,16 +284,13 @@ void run_norm(const Call& call, Recorder& recorder) {
   const uint32_t mask = mask_of(call, kNormDimsAt);
   if (p == 1)
     return reduce_dims(float_reduction({.map = Reduce::kMagnitude}, x, mask, call.output()), recorder);
-  DimReduction work = norm_reduction(p == 2 ? Reduce::kSquare : Reduce::kPower, x, mask, call.output());
-  work.exponent = float(p);
-  reduce_dims(work, recorder);
+  reduce_dims(norm_reduction(p, x, mask, call.output()), recorder);
 }
 
 // The 2-norm of the difference of two tensors.
 void run_distance(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
-  DimReduction work =
-      norm_reduction(Reduce::kSquare, x, dim_mask(call.op->name, {}, x.shape()), call.output());
+  DimReduction work = norm_reduction(2, x, dim_mask(call.op->name, {}, x.shape()), call.output());
   work.other = &call.input(1);
   reduce_dims(work, recorder);
 }

@@ -29,6 +29,7 @@ layout(constant_id = 8) const uint OTHER_TYPE = 11;  // type of the second opera
 layout(constant_id = 9) const uint MAP = 0;          // the function of each element that is reduced (reduce_f32.comp)
 const uint kPlain = 0, kMagnitude = 1, kSquare = 2, kPower = 3, kWithoutNan = 4, kFiniteMagnitude = 5;
 const uint kTimes = 6, kSquaredError = 7, kHuber = 8, kCrossEntropy = 9, kDivergence = 10, kLogDivergence = 11;
+const uint kApart = 12, kDiffers = 13;  // the size of a difference; 1 where it is not 0
 layout(constant_id = 10) const uint END = 0;  // the function of a reduced value
 const uint kScaled = 0, kRoot = 1;
 layout(constant_id = 11) const bool SECOND = false;  // there is a second result
@@ -44,7 +45,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint segment;    // elements per segment
   float factor;    // of the result
   float exponent;  // a parameter of the map
-  uint kept_dims, padding;
+  uint kept_dims;
+  float shift;     // is added to a difference
   uint kept_size[8], reduced_size[8];
   Divisor reduced_by[8];  // divisors: the reduced sizes
   int64_t kept_stride[2][8], reduced_stride[2][8];

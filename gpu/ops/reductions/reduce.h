@@ -16,12 +16,15 @@ struct DimReduction {
   float factor = 1, exponent = 0;
   const Tensor* other = nullptr;   // the second operand, with the shape of x; one of the two may be expanded
   const Tensor* second = nullptr;  // the second result
+  float shift = 0;                 // is added to differences of x and other
   bool fetches = false;  // the states hold positions, and the results are elements at these positions
 };
 void reduce_dims(const DimReduction&, Recorder&);
 
 // The reduction of f32, f16 or bf16 by `reduce_f32`: a sum unless `form` sets another one.
 DimReduction float_reduction(const shaders::Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out);
+// (sum |x|^p)^(1/p) for finite p other than 0, or the same of x - other + shift.
+DimReduction norm_reduction(double p, const Tensor& x, uint32_t mask, const Tensor& out);
 // How many floats the shaders load at a time.
 inline constexpr uint32_t kReducedFloats = 4;
 

@@ -28,6 +28,8 @@ float mapped(float x, float t) {
     case kFiniteMagnitude: return abs(x) < infinity() ? abs(x) : 0.0;
     case kWithoutNan: return lg_isnan(x) ? 0.0 : x;
     case kTimes: return x * t;
+    case kApart: return abs(x - t + arguments.shift);
+    case kDiffers: return x - t + arguments.shift == 0.0 ? 0.0 : 1.0;
     case kSquaredError: return (x - t) * (x - t);
     case kHuber: {
       const float apart = abs(x - t), delta = arguments.exponent;

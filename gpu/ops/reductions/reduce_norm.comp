@@ -1,5 +1,5 @@
 #version 460
-// Norms (sum |x|^p)^(1/p) for finite p, of one operand or of the difference of two. A power near an end of
+// Norms (sum |x|^p)^(1/p) for finite p, of one operand or of the difference of two, plus a number. A power near an end of
 // the range is not added to the plain sum: these elements are summed relative to the one with the largest
 // power.
 #extension GL_GOOGLE_include_directive : require
@@ -47,14 +47,14 @@ State both(State a, State b) {
 void begin(int64_t base) {}
 
 float size_of(float x, float t) {
-  return abs(kTwo ? x - t : x);
+  return abs(kTwo ? x - t + arguments.shift : x);
 }
 Element element_at(int64_t at, int64_t other) {
   return size_of(load_float(arguments.operand, at, TYPE), kTwo ? load_float(arguments.other, other, OTHER_TYPE) : 0.0);
 }
 Vector vector_at(int64_t at, int64_t other) {
   const vec4 x = load_four(arguments.operand, at, TYPE);
-  return abs(kTwo ? x - load_four(arguments.other, other, OTHER_TYPE) : x);
+  return abs(kTwo ? x - load_four(arguments.other, other, OTHER_TYPE) + arguments.shift : x);
 }
 bool is_extreme(float size, float power) {
   return !(power >= kLeastPower && power <= kMostPower) && size > 0.0 && size < infinity();

@@ -3,10 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/elementwise/elementwise.h"
+#include "runtime/ops/elementwise/cpu/elementwise_kernels.h"
 #include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/linalg/pairs.h"
 #include "runtime/ops/products/cpu/blas.h"
 #include "runtime/ops/reductions/cpu/reduce_again.h"
+#include "runtime/ops/reductions/cpu/reduce_kernels.h"
 
 namespace lunagrad {
 namespace {
@@ -90,9 +93,9 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
     parallel_for(count, std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k)),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) {
-                     T sum = 0;
-                     for (int64_t j = 0; j < k; ++j) sum += rows[i * k + j] * rows[i * k + j];
-                     lengths[i] = sum;
+                     double sum = 0;
+                     reduce_row(ReduceKind::sum_squares, 0, rows + i * k, k, &sum);
+                     lengths[i] = T(sum);
                    }
                  });
   };
@@ -107,26 +110,33 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
                      .batch = {items},
                      .a_strides = {m * k},
                      .b_strides = {n * k}});
+  const RowKernels& roots = row_kernels(int(Row::sqrt));
   parallel_for(items * m, std::max<int64_t>(1, 40000 / n), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t first = row / m * n, columns = n, length = k;
       const T *const own = x + row * k, *const others = y + first * k, *const squares = right + first;
       const T own_square = left[row];
       T* const to = out + row * n;
-      const auto fill = [=](auto&& is_ordinary) {
-        for (int64_t j = 0; j < columns; ++j) {
-          const T both = own_square + squares[j], squared = both - 2 * to[j];
-          // If `both` is infinite, the comparison is false and the distance comes from the differences.
-          to[j] = squared > kCancelled * both && is_ordinary(both)
-                      ? std::sqrt(squared)
-                      : distance(own, others + j * length, length, 2.0);
-        }
-      };
       constexpr T kLeast = T(SquareRange<T>::kLeast);
-      if (own_square >= kLeast)
-        fill([](T) { return true; });
-      else
-        fill([&](T both) { return both >= kLeast; });
+      // If the sum of both squares is infinite, the comparison is false and the distance comes from the
+      // differences.
+      const auto settled = [=](T squared, T both) {
+        return (squared > kCancelled * both) & (both >= kLeast);
+      };
+      int32_t open = 0;
+      for (int64_t j = 0; j < columns; ++j) {
+        const T both = own_square + squares[j];
+        to[j] = (own_square - to[j]) + (squares[j] - to[j]);
+        open += !settled(to[j], both);
+      }
+      if (open == 0) {
+        roots.value[sizeof(T) == 8](
+            {.in = {to}, .step = {1}, .out = to, .count = columns, .params = nullptr});
+        continue;
+      }
+      for (int64_t j = 0; j < columns; ++j)
+        to[j] = settled(to[j], own_square + squares[j]) ? std::sqrt(to[j])
+                                                        : distance(own, others + j * length, length, 2.0);
     }
   });
 }

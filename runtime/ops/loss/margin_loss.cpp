@@ -1,13 +1,16 @@
 // Losses of distances and margins, all compositions: cosine_similarity, pairwise_distance,
 // cosine_embedding_loss, triplet_margin_loss, margin_ranking_loss, hinge_embedding_loss, soft_margin_loss,
 // multi_margin_loss, multilabel_margin_loss.
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "runtime/core/default_dtype.h"
 #include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/loss/loss.h"
+#include "runtime/ops/loss/row_measures.h"
 #include "runtime/ops/nn/unit.h"
 
 namespace lunagrad {
@@ -23,11 +26,16 @@ Tensor cast_back(const Tensor& result, const Tensor& a, const Tensor& b) {
   return is_16bit_float(dtype) ? to(result, dtype) : result;
 }
 
-// x with as many dims as `shape`, and the size of shape along `dim`.
+// x with `ndim` dims.
+Tensor with_dims_before(const Tensor& x, int ndim) {
+  Shape shape = x.shape();
+  while (shape.size() < ndim) shape.insert(0, 1);
+  return reshape(x, shape);
+}
+// The same, and the size of `shape` along `dim`.
 Tensor with_whole_dim(const Tensor& x, int dim, const Shape& shape) {
-  Shape own = x.shape();
-  while (own.size() < shape.size()) own.insert(0, 1);
-  const Tensor same = reshape(x, own);
+  const Tensor same = with_dims_before(x, shape.size());
+  Shape own = same.shape();
   own[dim] = shape[dim];
   return expand(same, own);
 }
@@ -43,7 +51,25 @@ Tensor dot_along(const Tensor& x, const Tensor& y, int dim) {
   return einsum(labels + "," + labels + "->" + kept, {x, y});
 }
 
-// Each vector is divided by its norm, at least eps, before they are multiplied: their product may overflow.
+// Whether each of two shapes repeats along a dim of the other.
+bool both_repeat(const Shape& a, const Shape& b) {
+  bool first = false, second = false;
+  for (int d = 0; d < a.size(); ++d) first = first || a[d] < b[d], second = second || b[d] < a[d];
+  return first && second;
+}
+// Each vector divided by its norm, at least eps, before they are multiplied: their product may overflow. A
+// vector that repeats one element is the sign of that element, and has no gradient unless its norm is eps.
+Tensor cosine_of_directions(const Tensor& x1, const Tensor& x2, int dim, int64_t size, double eps) {
+  const auto direction = [&](const Tensor& v) {
+    if (v.size(dim) == size) return unit(v, dim, eps);
+    const double share = 1 / std::sqrt(double(std::max<int64_t>(1, size))), least = eps * share;
+    if (!(least > 0)) return unit(v, dim, eps) * share;
+    return where(gt(abs(v), Tensor::number(least)), sign(v), v / least) * share;
+  };
+  const Tensor a = direction(x1), b = direction(x2);
+  if (a.size(dim) == b.size(dim)) return dot_along(a, b, dim);
+  return squeeze(sum(a, {dim}, true) * sum(b, {dim}, true), dim);
+}
 Operands cosine_similarity_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
@@ -51,11 +77,20 @@ Operands cosine_similarity_compose(const Call& call) {
   const double eps = call.real(1);
   const DType type = promote(a.dtype(), b.dtype());
   if (!is_floating(type)) fail("cosine_similarity: a floating type is needed (got ", type, ")");
-  const DType computed = accumulate_type(type);
-  const auto direction = [&](const Tensor& v) {
-    return unit(with_whole_dim(to(v, computed), dim, shape), dim, eps);
+  if (shape.empty()) {
+    const DType computed = accumulate_type(type);
+    return {
+        cast_back(dot_along(unit(to(a, computed), dim, eps), unit(to(b, computed), dim, eps), dim), a, b)};
+  }
+  const auto computed = [&](DType type) {
+    return std::pair(with_dims_before(to(a, type), shape.size()),
+                     with_dims_before(to(b, type), shape.size()));
   };
-  return {cast_back(dot_along(direction(a), direction(b), dim), a, b)};
+  const auto [x1, x2] = computed(type);
+  const bool by_rows = x1.size(dim) == x2.size(dim) && !both_repeat(x1.shape(), x2.shape());
+  if (by_rows) return {cast_back(squeeze(row_cosine(x1, x2, dim, eps), dim), a, b)};
+  const auto [y1, y2] = computed(accumulate_type(type));
+  return {cast_back(cosine_of_directions(y1, y2, dim, shape[dim], eps), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
                            .doc = "x1 x2 / (|x1| |x2|) along dim, each norm at least eps.",
@@ -65,13 +100,22 @@ const Op kCosineSimilarity{.name = "cosine_similarity",
                            .family = OpFamily::reduction,
                            .autocast = AutocastPolicy::f32};
 
-// |x1 - x2 + eps|_p along the last dim, as in PyTorch.
+// |x1 - x2 + eps|_p along the last dim, as in PyTorch; f32 for 16-bit operands.
+Tensor distance_along_rows(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim) {
+  const Shape shape = broadcast_shapes("pairwise_distance", a.shape(), b.shape());
+  const DType type = promote(a.dtype(), b.dtype());
+  const int last = shape.size() - 1;
+  if (!is_floating(type) || !(p >= 0) || shape[last] == 0)
+    return norm(upcast(a) - upcast(b) + eps, p, {-1}, keepdim);
+  const auto whole = [&](const Tensor& x) { return with_whole_dim(to(x, type), last, shape); };
+  const Tensor y = row_distance(whole(a), whole(b), p, eps, last);
+  return keepdim ? y : squeeze(y, last);
+}
 Operands pairwise_distance_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   if (broadcast_shapes("pairwise_distance", a.shape(), b.shape()).empty())
     fail("pairwise_distance: vectors along the last dim are needed (got two scalars)");
-  const Tensor difference = upcast(a) - upcast(b) + call.real(1);
-  return {cast_back(norm(difference, call.real(0), {-1}, call.flag(2)), a, b)};
+  return {cast_back(distance_along_rows(a, b, call.real(0), call.real(1), call.flag(2)), a, b)};
 }
 const Op kPairwiseDistance{
     .name = "pairwise_distance",
@@ -93,9 +137,7 @@ const Op kPairwiseDistance{
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
   constexpr double kEps = 1e-12;
-  const auto real = [](const Tensor& x) {
-    return is_floating(x.dtype()) ? upcast(x) : to(x, default_dtype());
-  };
+  const auto real = [](const Tensor& x) { return is_floating(x.dtype()) ? x : to(x, default_dtype()); };
   const Tensor a = real(call.input(0)), b = real(call.input(1)), &target = call.input(2);
   need_same_shape("cosine_embedding_loss", a, b);
   if (a.ndim() != 1 && a.ndim() != 2)
@@ -103,10 +145,9 @@ Operands cosine_embedding_compose(const Call& call) {
   if (!(target.shape() == (a.ndim() == 2 ? Shape{a.size(0)} : Shape{})))
     fail("cosine_embedding_loss: inputs of shape ", a.shape(), " need a target of shape ",
          a.ndim() == 2 ? Shape{a.size(0)} : Shape{}, " (got ", target.shape(), ")");
-  // sqrt(D) v / sqrt(|v|^2 + eps): no square of a sum overflows.
-  const double size = double(a.size(-1));
-  const auto direction = [&](const Tensor& v) { return rms_norm(v, {v.size(-1)}, {}, kEps / size); };
-  const Tensor cosine = sum(direction(a) * direction(b), {-1}) / size;
+  const int last = a.ndim() - 1;
+  const DType type = promote(a.dtype(), b.dtype());
+  const Tensor cosine = squeeze(row_cosine(to(a, type), to(b, type), last, kEps, true), last);
   const Tensor zero = Tensor::number(0.0);
   const Tensor apart =
       where(eq(target, Tensor::number(int64_t(-1))), at_least(cosine - call.real(0), 0), zero);
@@ -122,19 +163,21 @@ const Op kCosineEmbeddingLoss{
     .family = OpFamily::loss,
     .autocast = AutocastPolicy::f32};
 
-// |x - y + eps|_p along the last dim, as in PyTorch.
-Tensor distance(const Tensor& x, const Tensor& y, double p, double eps) { return norm(x - y + eps, p, {-1}); }
-
 Operands triplet_margin_compose(const Call& call) {
   const Tensor &anchor = call.input(0), &positive = call.input(1), &negative = call.input(2);
   need_same_shape("triplet_margin_loss", anchor, positive);
   need_same_shape("triplet_margin_loss", anchor, negative);
   if (anchor.ndim() == 0) fail("triplet_margin_loss: at least 1 dim is needed");
   const double margin = call.real(0), p = call.real(1), eps = call.real(2);
-  const Tensor near = distance(anchor, positive, p, eps);
-  Tensor far = distance(anchor, negative, p, eps);
-  if (call.flag(3)) far = minimum(far, distance(positive, negative, p, eps));
-  return {reduced(at_least(near - far + margin, 0), reduction_of(call, 4))};
+  const auto distance = [&](const Tensor& x, const Tensor& y) {
+    return distance_along_rows(x, y, p, eps, false);
+  };
+  const Tensor near = distance(anchor, positive);
+  Tensor far = distance(anchor, negative);
+  if (call.flag(3)) far = minimum(far, distance(positive, negative));
+  const Tensor loss = reduced(at_least(near - far + margin, 0), reduction_of(call, 4));
+  const DType type = promote(promote(anchor.dtype(), positive.dtype()), negative.dtype());
+  return {is_16bit_float(type) ? to(loss, type) : loss};
 }
 const Op kTripletMarginLoss{.name = "triplet_margin_loss",
                             .doc = "max(0, |anchor - positive| - |anchor - negative| + margin).",
@@ -336,9 +379,13 @@ const Op kMultilabelMarginLoss{
 }  // namespace
 
 std::span<const Op* const> margin_loss_ops() {
-  static const Op* const ops[] = {&kCosineSimilarity,  &kPairwiseDistance,  &kCosineEmbeddingLoss,
-                                  &kTripletMarginLoss, &kMarginRankingLoss, &kHingeEmbeddingLoss,
-                                  &kSoftMarginLoss,    &kMultiMarginLoss,   &kMultilabelMarginLoss};
+  static const std::vector<const Op*> ops = [] {
+    std::vector<const Op*> list{&kCosineSimilarity,  &kPairwiseDistance,  &kCosineEmbeddingLoss,
+                                &kTripletMarginLoss, &kMarginRankingLoss, &kHingeEmbeddingLoss,
+                                &kSoftMarginLoss,    &kMultiMarginLoss,   &kMultilabelMarginLoss};
+    list.insert(list.end(), row_measure_ops().begin(), row_measure_ops().end());
+    return list;
+  }();
   return ops;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "runtime/cpu/parallel.h"
@@ -237,32 +238,112 @@ int64_t rows_in_range(const PairCall<T>& call) {
   return iterations_in(plain ? 80000 : 8000, call.n * call.k);
 }
 
-// center = the mean of the rows, a number of type T, and shifted = rows - center, for n rows of k columns.
+// A number near the mean of a column of n elements, which one element far away does not move: the mean, kept
+// between the second smallest and the second largest of a few elements.
 template <class T>
-void shift_to_center(const T* rows, int64_t row_step, int64_t n, int64_t k, double* center, T* shifted) {
+T center_of(double mean, const T* column, int64_t step, int64_t n) {
+  constexpr int64_t kSampled = 7;
+  const int64_t count = std::min(n, kSampled);
+  if (count == 1) return column[0];
+  if (count == 2) return std::abs(column[0]) < std::abs(column[step]) ? column[0] : column[step];
+  T least = std::numeric_limits<T>::infinity(), second_least = least, most = -least, second_most = most;
+  for (int64_t i = 0; i < count; ++i) {
+    const T x = column[i * (n - 1) / (count - 1) * step];
+    second_least = std::min(second_least, std::max(least, x));
+    least = std::min(least, x);
+    second_most = std::max(second_most, std::min(most, x));
+    most = std::max(most, x);
+  }
+  return T(std::min(std::max(mean, double(second_least)), double(second_most)));
+}
+// shifted = rows - center, for n rows of k columns.
+template <class T>
+void shift_to_center(const T* rows, int64_t row_step, int64_t n, int64_t k, T* center, T* shifted) {
+  const Workspace<double> sums(k);
+  double* const sum = sums.data();
   parallel_for(k, iterations_in(20000, n), [&](int64_t low, int64_t high) {
-    std::fill(center + low, center + high, 0.0);
+    std::fill(sum + low, sum + high, 0.0);
     for (int64_t j = 0; j < n; ++j)
-      for (int64_t c = low; c < high; ++c) center[c] += double(rows[j * row_step + c]) / double(n);
-    for (int64_t c = low; c < high; ++c) center[c] = double(T(center[c]));
+      for (int64_t i = low; i < high; ++i) sum[i] += double(rows[j * row_step + i]);
+    for (int64_t i = low; i < high; ++i) center[i] = center_of(sum[i] / double(n), rows + i, row_step, n);
   });
   parallel_for(n, iterations_in(40000, k), [&](int64_t low, int64_t high) {
     for (int64_t j = low; j < high; ++j)
-      for (int64_t c = 0; c < k; ++c) shifted[j * k + c] = rows[j * row_step + c] - T(center[c]);
+      for (int64_t i = 0; i < k; ++i) shifted[j * k + i] = rows[j * row_step + i] - center[i];
   });
 }
 
+// w / scale for rows of pairs, and the total of each row. The rows begin with number `begin` of the result's
+// rows.
+template <class T>
+struct PairWeights {
+  // How the elements lie: w has a row for each row of x1, or one for each row of x2.
+  static bool by_columns(const PairCall<T>& call) {
+    return !call.condensed && call.weights.row < call.weights.column && is_near(call.weights.row) &&
+           (!call.scale.first || call.scale.row == 1);
+  }
+  static bool by_rows(const PairCall<T>& call) {
+    return !call.condensed && is_near(call.weights.column) && (!call.scale.first || call.scale.column == 1);
+  }
+  static bool is_near(int64_t step) { return step == 0 || step == 1; }
+  static T weight(T weight, T scale) { return scale == 0 ? T(0) : weight / scale; }
+
+  // out [n, count]: rows low ... high - 1.
+  static void fill_columns(const PairCall<T>& call, int64_t begin, int64_t count, int64_t low, int64_t high,
+                           T* out, double* totals) {
+    const PairRow<T> at(call, begin + low);
+    const int64_t step = call.weights.row, size = high - low;
+    std::fill(totals + low, totals + high, 0.0);
+    for (int64_t j = 0; j < call.n; ++j) {
+      const T* const w = at.weights + at.i * step + j * call.weights.column;
+      const T* const s = at.scales ? at.scales + at.i + j * call.scale.column : nullptr;
+      T* const to = out + j * count + low;
+      for (int64_t r = 0; r < size; ++r) to[r] = s ? weight(w[r * step], s[r]) : w[r * step];
+      for (int64_t r = 0; r < size; ++r) totals[low + r] += double(to[r]);
+    }
+  }
+  // out [count, n]
+  static void fill_rows(const PairCall<T>& call, int64_t begin, int64_t low, int64_t high, T* out,
+                        double* totals) {
+    constexpr int64_t kParts = 4;
+    const bool plain = by_rows(call);
+    const int64_t step = call.weights.column, n = call.n;
+    for (int64_t r = low; r < high; ++r) {
+      const PairRow<T> at(call, begin + r);
+      T* const to = out + r * n;
+      if (plain) {
+        const T* const w = at.weights + at.i * call.weights.row;
+        const T* const s = at.scales ? at.scales + at.i * call.scale.row : nullptr;
+        for (int64_t j = 0; j < n; ++j) to[j] = s ? weight(w[j * step], s[j]) : w[j * step];
+      } else {
+        for (int64_t j = 0; j < n; ++j) {
+          double scale = value_of_pair(call.scale, at.scales, at.i, j, call);
+          to[j] = T(factor_of_pair(call, value_of_pair(call.weights, at.weights, at.i, j, call), scale));
+        }
+      }
+      double parts[kParts] = {};
+      int64_t j = 0;
+      for (; j + kParts <= n; j += kParts)
+        for (int64_t k = 0; k < kParts; ++k) parts[k] += double(to[j + k]);
+      for (; j < n; ++j) parts[0] += double(to[j]);
+      totals[r] = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    }
+  }
+};
+
 // The 2-norm's slope: the sum over j of w[i, j] (x1[i] - x2[j]) is a product. Its terms cancel where rows lie
-// far from the origin, so both sides are relative to the center of x2. Rows of weights are computed some at a
-// time, so that they take an eighth of the memory of all weights at most.
+// far from the origin, so both sides are relative to a center of x2. Rows of weights are computed some at a
+// time, so that they take an eighth of the memory of all weights at most, unless they are few.
 template <class T>
 void sum_by_product(const PairCall<T>& call) {
-  const int64_t rows =
-      std::clamp<int64_t>(std::min((int64_t(1) << 20) / std::max<int64_t>(call.n, 1), call.m / 8), 1, call.m);
+  constexpr int64_t kFew = 1 << 12, kMost = 1 << 20, kAdjacent = 64;  // elements
+  const int64_t n = std::max<int64_t>(call.n, 1),
+                rows = std::clamp<int64_t>(std::clamp(call.m / 8, kFew / n, kMost / n), 1, call.m);
   const Workspace<T> memory(rows * call.n);
   const Workspace<double> totals(rows);
-  const Workspace<double> center(call.k);
+  const Workspace<T> center(call.k);
   const Workspace<T> shifted(call.n * call.k);
+  const bool by_columns = PairWeights<T>::by_columns(call);
   T* const weights = memory.data();
   for (int64_t begin = 0; begin < numel(call.shape) * call.m; begin += rows) {
     const int64_t first = begin % call.m, count = std::min(rows, call.m - first);
@@ -271,34 +352,36 @@ void sum_by_product(const PairCall<T>& call) {
     if (first == 0)
       shift_to_center(call.x2.item(item, call.shape), call.x2.row, call.n, call.k, center.data(),
                       shifted.data());
-    parallel_for(count, iterations_in(20000, call.n), [&](int64_t low, int64_t high) {
-      for (int64_t r = low; r < high; ++r) {
-        const PairRow<T> at(call, begin + r);
-        double total = 0;
-        for (int64_t j = 0; j < call.n; ++j) {
-          double scale = value_of_pair(call.scale, at.scales, at.i, j, call);
-          weights[r * call.n + j] =
-              T(factor_of_pair(call, value_of_pair(call.weights, at.weights, at.i, j, call), scale));
-          total += double(weights[r * call.n + j]);
-        }
-        totals.data()[r] = total;
-      }
-    });
+    const int64_t grain = iterations_in(20000, call.n);
+    if (by_columns)
+      parallel_for((count + kAdjacent - 1) / kAdjacent, iterations_in(20000, call.n * kAdjacent),
+                   [&](int64_t low, int64_t high) {
+                     PairWeights<T>::fill_columns(call, begin, count, low * kAdjacent,
+                                                  std::min(high * kAdjacent, count), weights, totals.data());
+                   });
+    else
+      parallel_for(count, grain, [&](int64_t low, int64_t high) {
+        PairWeights<T>::fill_rows(call, begin, low, high, weights, totals.data());
+      });
     blas::multiply<T>({.m = count,
                        .n = call.k,
                        .k = call.n,
-                       .a = {weights, call.n},
+                       .a = {weights, by_columns ? count : call.n, by_columns},
                        .b = {shifted.data(), call.k},
                        .c = out,
                        .batch = {1},
                        .a_strides = {0},
                        .b_strides = {0}});
-    for (int64_t r = 0; r < count; ++r) {
-      const PairRow<T> at(call, begin + r);
-      for (int64_t c = 0; c < call.k; ++c)
-        out[r * call.k + c] =
-            T(totals.data()[r] * (double(at.own[c]) - center.data()[c]) - double(out[r * call.k + c]));
-    }
+    parallel_for(count, iterations_in(20000, call.k), [&](int64_t low, int64_t high) {
+      for (int64_t r = low; r < high; ++r) {
+        const PairRow<T> at(call, begin + r);
+        T* const to = out + r * call.k;
+        const double total = totals.data()[r];
+        const T *const own = at.own, *const middle = center.data();
+        for (int64_t c = 0; c < call.k; ++c)
+          to[c] = T(total * (double(own[c]) - double(middle[c])) - double(to[c]));
+      }
+    });
     begin -= rows - count;  // the next matrix begins with its first row
   }
 }

@@ -1,0 +1,67 @@
+#version 460
+// The passes around a product that adds up w (x1 - x2) over the rows of x2, as the total of w times x1 - c less
+// the product of w and x2 - c (gpu/ops/linalg/pair_products.cpp). An invocation computes an element at a time.
+#extension GL_GOOGLE_include_directive : require
+#include "pairs.glsl"
+
+layout(constant_id = 6) const uint MODE = 0;
+const uint kWeights = 0;  // the result is w: [m, n], or [n, m] unless ALONG_N; pairs of CONDENSED begin with row `part`
+const uint kCenter = 1;    // the result holds the means of x2, and becomes c: [1, k]
+const uint kCentered = 2;  // the result is x2 - c; `factors` are c
+const uint kCombined = 3;  // the result is the product, and becomes the sum; `weights` are the totals, `factors` c
+layout(constant_id = 7) const bool ALONG_N = true;
+
+// The center of a column, as on the CPU (runtime/ops/linalg/cpu/pair_kernels.cpp): its mean, kept between the
+// second smallest and the second largest of a few elements, so that one row far away does not move it.
+float center_of(uint64_t x2, uint column, float mean) {
+  const uint count = min(arguments.n, 7), last = arguments.n - 1;
+  const float first = element(x2, arguments.x2, 0, column);
+  if (count <= 2) {
+    const float other = element(x2, arguments.x2, last, column);
+    return abs(first) < abs(other) ? first : other;
+  }
+  float least = infinity(), second_least = least, most = -least, second_most = most;
+  for (uint i = 0; i < count; ++i) {
+    const uint row = uint(uint64_t(i) * last / (count - 1));
+    const float x = element(x2, arguments.x2, row, column);
+    second_least = min(second_least, max(least, x));
+    least = min(least, x);
+    second_most = max(second_most, min(most, x));
+    most = max(most, x);
+  }
+  return min(max(mean, second_least), second_most);
+}
+
+float weight_of(uint item, uint i, uint j) {
+  const float weight = value_of(matrix_at(arguments.weights, item), arguments.weights, i, j);
+  if (SCALE == kUnscaled) return weight;
+  const float unit = value_of(matrix_at(arguments.scale, item), arguments.scale, i, j);
+  return unit == 0.0 ? 0.0 : quotient_of(weight, unit);
+}
+
+void main() {
+  const uint columns = MODE != kWeights ? arguments.k : ALONG_N ? arguments.n : arguments.m;
+  const uint rows = MODE == kCenter                              ? 1
+                    : MODE == kCentered || MODE == kWeights && !ALONG_N ? arguments.n
+                                                                        : arguments.m;
+  const uint count = arguments.batches * rows * columns;
+  for (uint at = gl_GlobalInvocationID.x; at < count; at += gl_NumWorkGroups.x * 256) {
+    const uint column = at % columns, line = at / columns, row = line % rows, item = line / rows;
+    float value;
+    if (MODE == kWeights) {
+      value = weight_of(item, arguments.part + (ALONG_N ? row : column), ALONG_N ? column : row);
+    } else if (MODE == kCenter) {
+      value = center_of(matrix_at(arguments.x2, item), column, load_f32(arguments.result, int64_t(at)));
+    } else {
+      const float center = element(matrix_at(arguments.factors, item), arguments.factors, 0, column);
+      if (MODE == kCentered) {
+        value = element(matrix_at(arguments.x2, item), arguments.x2, row, column) - center;
+      } else {
+        const float total = element(matrix_at(arguments.weights, item), arguments.weights, row, 0);
+        const float own = element(matrix_at(arguments.x1, item), arguments.x1, row, column);
+        value = total * (own - center) - load_f32(arguments.result, int64_t(at));
+      }
+    }
+    store_f32(arguments.result, int64_t(at), value);
+  }
+}
