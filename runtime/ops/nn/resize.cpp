@@ -146,9 +146,10 @@ const Op kInterpolate{
     .composed = is_composed_mode,
     .half_through_f32 = true,
     .family = OpFamily::other,
-    .flops = {interpolate_flops,
-              "3 for each element of a linear result, 9 of a bilinear one, 21 of a trilinear one, 0 of a nearest "
-              "one"}};
+    .flops = {
+        interpolate_flops,
+        "3 for each element of a linear result, 9 of a bilinear one, 21 of a trilinear one, 0 of a nearest "
+        "one"}};
 const Op kInterpolateGrad{
     .name = "_interpolate_grad",
     .doc = "Shares the gradient of each result of interpolate among the elements it blends.",
@@ -160,9 +161,10 @@ const Op kInterpolateGrad{
     .reads = {{}},
     .half_through_f32 = true,
     .family = OpFamily::other,
-    .flops = {interpolate_grad_flops,
-              "4 for each element of a linear gradient, 8 of a bilinear one, 16 of a trilinear one, 1 of a nearest "
-              "one"}};
+    .flops = {
+        interpolate_grad_flops,
+        "4 for each element of a linear gradient, 8 of a bilinear one, 16 of a trilinear one, 1 of a nearest "
+        "one"}};
 
 // Parameters of im2col. The parameters of col2im begin with output_size.
 enum ColumnsParam { kColumnsKernel, kColumnsDilation, kColumnsPadding, kColumnsStride };
