@@ -160,6 +160,9 @@ std::string Faults::describe(const Words& fault, const Record& record) {
     case FaultKind::lengths:
       return text("segment_reduce: the lengths add up to ", fault.value, " where dim ", fault.position + 1,
                   " has ", fault.size, place);
+    case FaultKind::offsets:
+      return text("embedding_bag: offsets must begin with 0 and grow to at most ", fault.size, " (got ",
+                  fault.value, " at position ", fault.position + 1, ")", place);
     default:
       break;
   }

@@ -48,8 +48,9 @@ enum class FaultKind : uint32_t {
   // The following are described one by one again.
   index,  // this and the next: position counts the dim
   index_put,
-  length,  // a negative length of a segment
-  lengths  // their sum; position counts the dim
+  length,   // a negative length of a segment
+  lengths,  // their sum; position counts the dim
+  offsets   // of the bags of embedding_bag
 };
 
 // A fault of an earlier call, thrown by a later call that waits for the device.

@@ -31,8 +31,10 @@ struct Range {
   bool free = false;
   uint64_t read_epoch = 0;  // 0: never
   uint64_t written_epoch = 0;
-  uint64_t batch = 0;                          // the last batch of the stream that used it
-  uint64_t upload = 0;                         // the last upload that wrote the range (uploads.h)
+  uint64_t batch = 0;   // the last batch of the stream that used it
+  uint64_t upload = 0;  // the last upload that wrote the range (uploads.h)
+  // written_epoch and upload after a write of indices in ascending order
+  uint64_t ascending_epoch = 0, ascending_upload = 0;
   std::shared_ptr<const std::string> spoiled;  // why its values are wrong (faults.h); null: they are right
 };
 

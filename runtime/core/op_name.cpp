@@ -10,7 +10,7 @@ namespace {
 using Rename = std::pair<std::string_view, std::string_view>;
 
 // Internal ops whose name is not the public op's with something behind it.
-constexpr std::array<Rename, 26> kRenamed = {{{"attention", "scaled_dot_product_attention"},
+constexpr std::array<Rename, 31> kRenamed = {{{"attention", "scaled_dot_product_attention"},
                                               {"attention_mask", "scaled_dot_product_attention"},
                                               {"grouped_attention", "scaled_dot_product_attention"},
                                               {"add_product", "addmm_"},
@@ -28,6 +28,7 @@ constexpr std::array<Rename, 26> kRenamed = {{{"attention", "scaled_dot_product_
                                               {"huber", "huber_loss"},
                                               {"lstm_layer", "lstm"},
                                               {"gru_layer", "gru"},
+                                              {"nonzero_at", "nonzero"},
                                               {"pair_column_sums", "cdist"},
                                               {"pair_row_sums", "cdist"},
                                               {"repeated_positions", "segment_reduce"},
@@ -35,7 +36,11 @@ constexpr std::array<Rename, 26> kRenamed = {{{"attention", "scaled_dot_product_
                                               {"row_distance", "pairwise_distance"},
                                               {"rnn_tanh_layer", "rnn"},
                                               {"rnn_relu_layer", "rnn"},
-                                              {"select_once", "select"}}};
+                                              {"runs", "unique_consecutive"},
+                                              {"runs_before", "unique_consecutive"},
+                                              {"scatter_mean", "scatter_reduce"},
+                                              {"select_once", "select"},
+                                              {"sorted", "unique"}}};
 
 // What internal ops have behind the name of the public op.
 constexpr std::array<std::string_view, 13> kForms = {"_dtype", "_with",     "_alpha", "_bias",    "_train",

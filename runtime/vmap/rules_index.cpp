@@ -112,17 +112,12 @@ bool flat_positions_of_all(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> index_rules() {
   static constexpr NamedRule rules[] = {
-      {"gather", all_along},
-      {"scatter", all_along},
-      {"scatter_add", all_along},
-      {"_gather_with", all_along},
-      {"_scatter_reduce", all_along},
-      {"index_select", selected},
-      {"embedding", embedded},
-      {"index_add", written_rows},
-      {"index_copy", written_rows},
-      {"_select_once", selected},
-      {"_flat_positions", flat_positions_of_all},
+      {"gather", all_along},          {"scatter", all_along},
+      {"scatter_add", all_along},     {"_gather_with", all_along},
+      {"_scatter_reduce", all_along}, {"_scatter_mean", all_along},
+      {"index_select", selected},     {"embedding", embedded},
+      {"index_add", written_rows},    {"index_copy", written_rows},
+      {"_select_once", selected},     {"_flat_positions", flat_positions_of_all},
   };
   return rules;
 }

@@ -191,3 +191,31 @@ do
     expect.raises("plain table expected", f)
   end
 end
+
+-- The pieces of a tensor are outputs of one node, or of a tree of nodes with eight outputs each, whose gradients are joined.
+-- Pieces without a gradient have zeros, and gradients have gradients.
+for _, n in ipairs {1, 2, 8, 9, 64, 65} do
+  for _, take in ipairs {function(y) return y:unbind(2) end, function(y) return y:split(1, 2) end} do
+    local y = lg.randn(3, n, {dtype = "f64", requires_grad = true})
+    local pieces = take(y)
+    assert(#pieces == n)
+    local sum, weight = 0, lg.zeros(3, n, {dtype = "f64"})
+    for i = 1, n, 2 do
+      sum = sum + (pieces[i] ^ 3):sum() * i
+      weight:select(2, i):fill_(i)
+    end
+    local g = lg.grad(sum, y, {create_graph = true})
+    assert(lg.allclose(g:detach(), 3 * weight * y:detach() ^ 2))
+    assert(lg.allclose(lg.grad(g:sum(), y), 6 * weight * y:detach()))
+  end
+end
+do
+  local y = lg.randn(20, 2, {requires_grad = true})
+  assert(y:unbind(1)[20].grad_fn == y:squeeze(1).grad_fn)
+  local changed = y * 1
+  local pieces = changed:unbind(1)
+  pieces[20]:mul_(3)
+  changed:sum():backward()
+  expect.equal(y.grad[20], lg.tensor {3., 3.})
+  expect.equal(y.grad[19], lg.tensor {1., 1.})
+end

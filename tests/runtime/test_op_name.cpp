@@ -29,6 +29,7 @@ TEST_CASE("internal ops have the name of the public op, gradients of the op that
       {"__bce_logits_grad_b", "gradient of binary_cross_entropy_with_logits"},
       {"_gather_with", "gather"},
       {"_flat_positions", "index"},
+      {"_scatter_mean", "scatter_reduce"},
       {"_fold_windows", "gradient of unfold"},
   };
   for (const auto& [internal, shown] : names) {

@@ -15,6 +15,8 @@ std::vector<Sample> index_samples() {
       {"_flat_positions", {index({2, 1}, -3, 3), index({4}, -5, 5)}, {Dims{3, 5}, false}},
       {"_flat_positions", {index({3}, 0, 4), index({}, 0, 2), index({2, 1}, -6, 6)}, {Dims{4, 2, 6}, true}},
       {"_repeated_positions", {index({5}, 1, 1.5)}, {5, 0}},
+      {"_scatter_mean", {real({3, 4}), index({3, 6}, 0, 4), real({3, 7})}, {1, true}},
+      {"_scatter_mean", {real({4, 3}), index({90, 3}, 0, 4), real({90, 3})}, {0, true}},
       {"scatter_add", {real({3, 4}), index({3, 6}, 0, 4), real({3, 7})}, {1}},
       {"embedding", {index({2, 3}, 0, 5), real({5, 4})}},
       {"masked_fill", {real({2, 3}), boolean({3})}, {0.5}},

@@ -13,6 +13,9 @@ layout(constant_id = 1) const uint INDEX_TYPE = 3;
 layout(constant_id = 2) const bool SIXTEEN_BYTES = false;  // units have 16 bytes instead
 layout(constant_id = 3) const uint PER_THREAD = 1;
 layout(constant_id = 4) const bool OWN = false;  // each outer position has its own indices
+// The operand has at most 256 units, which each workgroup copies to shared memory first: all invocations read
+// the same few addresses.
+layout(constant_id = 5) const bool FEW = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, index;
@@ -34,6 +37,8 @@ int64_t from[PER_THREAD];  // -1: nowhere
 int64_t words[PER_THREAD];
 uvec4 bytes[PER_THREAD];
 
+shared int64_t units[FEW ? 256 : 1];
+
 uint row_of(uint slice) {
   return OWN ? slice : slice - quotient(slice, a.by_picked) * a.picked;
 }
@@ -48,7 +53,7 @@ void load(uint k, uint i) {
   if (SIXTEEN_BYTES)
     bytes[k] = U32x4Elements(a.operand + from[k] * 16).at;
   else
-    words[k] = load_integer(a.operand, from[k], TYPE);
+    words[k] = FEW ? units[uint(from[k])] : load_integer(a.operand, from[k], TYPE);
 }
 void store(uint k, uint i) {
   if (from[k] == -1)
@@ -60,6 +65,11 @@ void store(uint k, uint i) {
 }
 
 void main() {
+  if (FEW) {
+    const uint me = gl_LocalInvocationID.x;
+    if (me < uint(a.size)) units[me] = load_integer(a.operand, int64_t(me), TYPE);
+    barrier();
+  }
   const uint width = gl_WorkGroupSize.x * PER_THREAD, blocks = (a.count - 1) / width + 1;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint first = block * width + gl_LocalInvocationID.x;

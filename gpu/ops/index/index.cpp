@@ -55,7 +55,9 @@ void pick(const Call& call, const Tensor& from, const Tensor& indices, const Pic
                             .index_type = uint32_t(index.dtype()),
                             .sixteen_bytes = words.bytes == 16,
                             .per_thread = visit.per_thread,
-                            .own = picked.own},
+                            .own = picked.own,
+                            .few = a.inner == 1 && picked.outer == 1 && words.bytes < 16 &&
+                                   picked.size <= kGroupSize},
              {visit.groups}, bytes_of(a));
 }
 void pick_slices(const Call& call, const Tensor& from, const Tensor& indices, int dim, FaultKind kind,

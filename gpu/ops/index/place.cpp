@@ -1,4 +1,4 @@
-// scatter_reduce with products and extremes, and ops composed of it: index_reduce, segment_reduce.
+// scatter_reduce with products, extremes and means, and ops composed of it: index_reduce, segment_reduce.
 #include "gpu/ops/copy.h"
 #include "gpu/ops/index/long_lanes.h"
 #include "gpu/ops/index/segments.h"
@@ -28,10 +28,29 @@ void run_scatter_reduce(const Call& call, Recorder& recorder) {
                     contiguous(window(source, index.shape(), source.strides())), rows, 1.0, recorder);
 }
 
+// Lanes have no means: these calls are composed of sums.
+bool supports_scatter_mean(const Call& call) {
+  const Tensor &out = call.output(), &index = call.input(1);
+  if (out.dtype() != DType::f32 || !indexable(out) || !indexable(index)) return false;
+  const int dim = dim_of(call);
+  return !lanes_for(index, dim, rows_of(out.shape(), index, dim, FaultKind::scatter_reduce));
+}
+
+void run_scatter_mean(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &out = call.output(0), &numbers = call.output(1), &index = call.input(1),
+               &source = call.input(2);
+  copy(out, call.input(0), recorder);
+  copy(numbers, Tensor::number(1.0), recorder);
+  mean_by_index(out, numbers, contiguous(window(source, index.shape(), source.strides())),
+                rows_of(out.shape(), index, dim_of(call), FaultKind::scatter_reduce), call.flag(1), recorder);
+}
+
 }  // namespace
 
 std::vector<KernelEntry> place_kernels() {
-  return {{find_op("_scatter_reduce"), {supports_scatter_reduce, run_scatter_reduce}}};
+  return {{find_op("_scatter_reduce"), {supports_scatter_reduce, run_scatter_reduce}},
+          {find_op("_scatter_mean"), {supports_scatter_mean, run_scatter_mean}}};
 }
 
 }  // namespace lunagrad::gpu

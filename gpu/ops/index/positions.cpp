@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "gpu/ops/divisor.h"
+#include "gpu/ops/index/sorted_indices.h"
 #include "gpu/ops/kernels.h"
 #include "runtime/ops.h"
 
@@ -80,6 +81,7 @@ void run_repeated_positions(const Call& call, Recorder& recorder) {
   push.sum_kind = uint32_t(FaultKind::lengths);
   launch.run(shaders::RepeatedPositions{.count_type = uint32_t(counts.dtype())},
              {groups_for(std::max(push.total, push.positions), recorder)}, {}, bytes_of(push));
+  note_ascending(call.output());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct RadixArguments {
   uint64_t keys, upper_keys, order;
   uint64_t new_keys, new_upper_keys, new_order;
   uint64_t counts, totals;
-  uint32_t shift, tiles, kept, along, type, flipped;
+  uint32_t shift, chunks, each, kept, along, flipped;
   Rows rows;
 };
 static_assert(offsetof(RadixArguments, rows) == 112);
@@ -33,9 +33,9 @@ struct Pass {
 
 // Digit counts, in memory that all passes reuse.
 struct Counts {
-  Counts(const Rows& rows, uint32_t tiles, Recorder& recorder)
-      : counts(recorder, size_t(rows.count) * kDigits * tiles * sizeof(uint32_t)),
-        totals(recorder, size_t(rows.count) * kDigits * sizeof(uint32_t)) {}
+  Counts(const RadixArguments& a, Recorder& recorder)
+      : counts(recorder, size_t(a.rows.count) * kDigits * a.chunks * sizeof(uint32_t)),
+        totals(recorder, size_t(a.rows.count) * kDigits * sizeof(uint32_t)) {}
   Scratch counts, totals;
 };
 
@@ -47,7 +47,7 @@ void run_pass(const Pass& pass, Radix form, RadixArguments arguments, const Coun
   form.operand = pass.from_operand;
   form.numbered = !pass.from.order;
   form.results = pass.to_results;
-  const uint64_t tiles = uint64_t(arguments.rows.count) * arguments.tiles;
+  const uint32_t groups = group_count(uint64_t(arguments.rows.count) * arguments.chunks, recorder);
   const auto read_keys = [&](Launch& launch) {
     if (pass.from_operand) {
       arguments.operand = launch.reads(pass.ends->x);
@@ -56,19 +56,20 @@ void run_pass(const Pass& pass, Radix form, RadixArguments arguments, const Coun
     arguments.keys = launch.reads(*pass.from.keys);
     if (form.in_64_bits) arguments.upper_keys = launch.reads(*pass.from.upper);
   };
-  const bool alone = arguments.tiles == 1;  // then the only tile finds the positions of its digits itself
+  // One tile finds the positions of its digits itself.
+  const bool alone = arguments.chunks == 1 && arguments.each == 1;
   if (!alone) {
     {
       Launch launch(recorder);
       read_keys(launch);
       arguments.counts = launch.writes(counts.counts);
       form.mode = Radix::kCount;
-      launch.run(form, {group_count(tiles, recorder)}, bytes_of(arguments));
+      launch.run(form, {groups}, bytes_of(arguments));
     }
     Launch launch(recorder);
     arguments.counts = launch.writes(counts.counts);
     arguments.totals = launch.writes(counts.totals);
-    arguments.along = std::min(kGroupSize, std::bit_ceil(arguments.tiles));
+    arguments.along = std::min(kGroupSize, std::bit_ceil(arguments.chunks));
     const uint64_t lines = uint64_t(arguments.rows.count) * kDigits;
     launch.run(Radix{.mode = Radix::kAddUp},
                {group_count((lines * arguments.along + kGroupSize - 1) / kGroupSize, recorder)},
@@ -83,19 +84,28 @@ void run_pass(const Pass& pass, Radix form, RadixArguments arguments, const Coun
   }
   if (pass.to_results) {
     arguments.values = launch.writes(pass.ends->values);
-    arguments.places = launch.writes(pass.ends->places);
+    if (form.indices) arguments.places = launch.writes(*pass.ends->places);
   } else {
     arguments.new_keys = launch.writes(*pass.to.keys);
     if (form.in_64_bits) arguments.new_upper_keys = launch.writes(*pass.to.upper);
-    arguments.new_order = launch.writes(*pass.to.order);
+    if (form.indices) arguments.new_order = launch.writes(*pass.to.order);
   }
   form.mode = Radix::kMove;
-  launch.run(form, {group_count(tiles, recorder)}, bytes_of(arguments));
+  launch.run(form, {groups}, bytes_of(arguments));
 }
 
 uint32_t tiles_of(uint64_t length) {
   constexpr uint64_t kTile = kGroupSize * Radix::kEach;
   return uint32_t((length + kTile - 1) / kTile);
+}
+
+// Cuts rows into chunks: enough to keep the device busy, and so few that their counts take little memory.
+void cut_rows(RadixArguments& a) {
+  constexpr uint64_t kMostChunks = 2048;
+  const uint64_t tiles = tiles_of(a.rows.extent),
+                 most = std::max<uint64_t>(1, kMostChunks / std::max(1u, a.rows.count));
+  a.each = uint32_t((tiles + most - 1) / most);
+  a.chunks = uint32_t((tiles + a.each - 1) / a.each);
 }
 
 }  // namespace
@@ -112,8 +122,8 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   RadixArguments arguments{};
   arguments.rows = sorted.rows;
   arguments.kept = sorted.kept;
-  arguments.tiles = tiles_of(sorted.rows.extent);
-  const Counts counts(sorted.rows, arguments.tiles, recorder);
+  cut_rows(arguments);
+  const Counts counts(arguments, recorder);
   const size_t bytes = size_t(sorted.rows.count) * sorted.rows.extent * sizeof(uint32_t);
   // The inner passes move elements between these two buffers.
   std::optional<Scratch> memory[2][3];
@@ -121,16 +131,16 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   for (uint32_t k = 0; k < std::min(passes - 1, 2u); ++k) {
     elements[k].keys = &memory[k][0].emplace(recorder, bytes);
     if (in_64_bits) elements[k].upper = &memory[k][1].emplace(recorder, bytes);
-    elements[k].order = &memory[k][2].emplace(recorder, bytes);
+    if (sorted.places) elements[k].order = &memory[k][2].emplace(recorder, bytes);
   }
-  arguments.type = uint32_t(type);
   arguments.flipped = sorted.descending ? 0xffffffff : 0;
   for (uint32_t p = 0; p < passes; ++p) {
     arguments.shift = p * kBits;
     const bool first = p == 0, last = p + 1 == passes;
-    // One variant of the inner passes serves all types of the same width.
     const Radix form{.raw_type = first || last ? raw_type(type) : ElementType::kI32,
-                     .in_64_bits = in_64_bits};
+                     .in_64_bits = in_64_bits,
+                     .type = in_64_bits ? ElementType::kAbsent : uint32_t(type),
+                     .indices = sorted.places != nullptr};
     run_pass({first ? Elements{.order = sorted.order} : elements[(p + 1) % 2],
               last ? Elements{} : elements[p % 2], &sorted, first, last},
              form, arguments, counts, recorder);
@@ -139,17 +149,19 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
 
 SortedKeys::SortedKeys(uint32_t count, uint32_t bits, Recorder& recorder)
     : count_(count), passes_((bits + kBits - 1) / kBits) {
-  for (auto* const memory : {&keys_[0], &keys_[1], &order_[0], &order_[1]})
-    memory->emplace(recorder, count * sizeof(uint32_t));
+  keys_[0].emplace(recorder, count * sizeof(uint32_t));
+  if (passes_ > 0)
+    for (auto* const memory : {&keys_[1], &order_[0], &order_[1]})
+      memory->emplace(recorder, count * sizeof(uint32_t));
 }
 
 void SortedKeys::sort(Recorder& recorder) {
+  if (passes_ == 0) return;
   RadixArguments arguments{};
   arguments.rows.count = 1;
   arguments.rows.extent = count_;
-  arguments.tiles = tiles_of(count_);
-  const Counts counts(arguments.rows, arguments.tiles, recorder);
-  arguments.type = ElementType::kAbsent;
+  cut_rows(arguments);
+  const Counts counts(arguments, recorder);
   const Radix form{.raw_type = ElementType::kI32};
   for (uint32_t p = 0; p < passes_; ++p) {
     arguments.shift = p * kBits;

@@ -11,10 +11,12 @@ namespace lunagrad::gpu {
 bool can_sort_rows(const Tensor& x, int64_t length);
 
 // Sorts the rows of x and writes the first `kept` elements of each row to `values`, and their positions in
-// the row to `places` (i64). With `order`, u32 [rows, row length], its elements at these positions are
-// written instead. `rows` describes x, values and places, with the row length of x for all three.
+// the row to `places` (i64), unless it is null. With `order`, u32 [rows, row length], its elements at these
+// positions are written instead. `rows` describes x, values and places, with the row length of x for all
+// three.
 struct SortedRows {
-  const Tensor &x, &values, &places;
+  const Tensor &x, &values;
+  const Tensor* places;
   Rows rows;
   uint32_t kept;
   bool descending;
@@ -23,12 +25,14 @@ struct SortedRows {
 void sort_rows(const SortedRows&, Recorder&);
 
 // Sorts 32-bit keys by their lowest `bits`, each with its original index. A kernel fills unsorted(); keys()
-// and order() are valid after sort(), which frees the rest of the memory.
+// and order() are valid after sort(), which frees the rest of the memory. With 0 bits they stay as they are,
+// and there is no order().
 class SortedKeys {
  public:
   SortedKeys(uint32_t count, uint32_t bits, Recorder&);
   const Scratch& unsorted() const { return *keys_[0]; }
   void sort(Recorder&);
+  bool in_order() const { return passes_ == 0; }
   const Scratch& keys() const { return *keys_[passes_ % 2]; }
   const Scratch& order() const { return *order_[passes_ % 2]; }
 

@@ -20,5 +20,10 @@ enum class Reduction : uint32_t {
 // integers.
 void reduce_by_index(Reduction, const Tensor& target, const Tensor& source, const IndexedRows&, double alpha,
                      Recorder&);
+// Rows of the target that get rows of the source become the mean of these rows, and with include_self of
+// themselves. `numbers` has the target's shape; the elements of such a row become the number of rows of the
+// mean. All are contiguous and f32.
+void mean_by_index(const Tensor& target, const Tensor& numbers, const Tensor& source, const IndexedRows&,
+                   bool include_self, Recorder&);
 
 }  // namespace lunagrad::gpu

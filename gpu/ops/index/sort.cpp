@@ -133,7 +133,7 @@ void order_rows(const Order& wanted, Recorder& recorder) {
   arguments.padded = padded_to(arguments.rows.extent);
   if (arguments.padded > kSortBlock)
     return sort_rows(
-        {x, wanted.values, wanted.places, arguments.rows, wanted.kept, wanted.descending, wanted.names},
+        {x, wanted.values, &wanted.places, arguments.rows, wanted.kept, wanted.descending, wanted.names},
         recorder);
   const Form form{wanted.descending, uint32_t(x.dtype()), raw_type(x.dtype()), x.dtype() == DType::i64,
                   wanted.names != nullptr};
@@ -178,6 +178,17 @@ void run_sort(const Call& call, Recorder& recorder) {
 }
 void run_topk(const Call& call, Recorder& recorder) {
   order<1>(call, call.flag(2), call.integer(0), recorder);
+}
+
+// Short rows are sorted with their places.
+bool supports_sorted(const Call& call) { return supports_sort<0>(call) && length_of<0>(call) > kSortBlock; }
+void run_sorted(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = contiguous(call.input(0)), &out = call.output();
+  const Tensor* const tensors[] = {&x, &out};
+  const int dim = normalize_dim(call.op->name, call.integer(0), x.shape());
+  const Rows rows = rows_along(dim, tensors);
+  sort_rows({x, out, nullptr, rows, rows.extent, false}, recorder);
 }
 
 // The parameters of _kthvalue (runtime/ops/index/sort.cpp).
@@ -249,6 +260,7 @@ void sort_keys(const KeyRows& rows, Recorder& recorder) {
 
 std::vector<KernelEntry> sort_kernels() {
   return {{find_op("sort"), {supports_sort<0>, run_sort}},
+          {find_op("_sorted"), {supports_sorted, run_sorted}},
           {find_op("topk"), {supports_sort<1>, run_topk}},
           {find_op("_kthvalue"), {supports_place, run_place}},
           {find_op("_spread"), {supports_spread, run_spread}}};

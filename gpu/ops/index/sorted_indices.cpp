@@ -9,11 +9,29 @@ namespace {
 constexpr size_t kMostEntries = 8;
 constexpr uint64_t kMostKeys = 1 << 24;  // of all entries, which have 8 bytes for each: 128 MiB
 
+Range& range_of(const Tensor& x) { return *static_cast<Range*>(x.storage().data()); }
+
+// Bits that differ among the keys of rows. An index out of range has the key `size`, which may be sorted
+// anywhere, since the results are refused.
+uint32_t key_bits(uint64_t size) { return uint32_t(std::bit_width(size - 1)); }
+
+bool ascends(const IndexedRows& rows) {
+  const Range& range = range_of(rows.index);
+  return range.ascending_epoch > 0 && range.ascending_epoch == range.written_epoch &&
+         range.ascending_upload == range.upload && rows.index.ndim() == 1 && rows.index.is_contiguous();
+}
+
 }  // namespace
+
+void note_ascending(const Tensor& x) {
+  Range& range = range_of(x);
+  range.ascending_epoch = range.written_epoch;
+  range.ascending_upload = range.upload;
+}
 
 SortedIndices::Source SortedIndices::source_of(const IndexedRows& rows) {
   const Tensor& index = rows.index;
-  const Range& range = *static_cast<const Range*>(index.storage().data());
+  const Range& range = range_of(index);
   return {&range,
           range.address + uint64_t(index.offset()) * item_size(index.dtype()),
           range.written_epoch,
@@ -40,7 +58,7 @@ std::shared_ptr<const SortedKeys> SortedIndices::sorted(const IndexedRows& rows,
   }
   std::erase_if(entries_, [&](const Entry& entry) { return entry.source.older_than(source); });
   const auto keys =
-      std::make_shared<SortedKeys>(uint32_t(rows.count()), uint32_t(std::bit_width(rows.size)), recorder);
+      std::make_shared<SortedKeys>(uint32_t(rows.count()), ascends(rows) ? 0 : key_bits(rows.size), recorder);
   write_keys(rows, keys->unsorted(), recorder);
   keys->sort(recorder);
   keep({source, keys, rows.count()});

@@ -4,7 +4,8 @@
 // time. An entry is found again while the bytes of the index are the same: the stream stamps each write to a
 // range (Range::written_epoch, Range::upload), also of writes that no tensor's version counts, such as those
 // of captured graphs. The memory counts as memory in use. It is freed with the index, when the index has
-// changed and is sorted again, and before an allocation fails. Not thread-safe: the device's lock guards it.
+// changed and is sorted again, and before an allocation fails. Indices that a kernel writes in ascending
+// order need no sort. Not thread-safe: the device's lock guards it.
 #include <list>
 #include <memory>
 
@@ -12,6 +13,9 @@
 #include "gpu/ops/index/radix.h"
 
 namespace lunagrad::gpu {
+
+// Notes that the kernel that was recorded last writes this contiguous tensor's integers in ascending order.
+void note_ascending(const Tensor&);
 
 class SortedIndices final : public KeptMemory {
  public:

@@ -11,7 +11,7 @@ enum { kBagIds, kBagTable, kBagStarts, kBagScale };  // operands of runtime/ops/
 
 struct EmbeddingBagArguments {
   uint64_t ids, table, starts, scale, result, fault;
-  uint32_t bags, ids_count, rows, width, kind;
+  uint32_t bags, ids_count, rows, width, id_kind, start_kind;
 };
 static_assert(offsetof(EmbeddingBagArguments, bags) == 48);
 
@@ -37,10 +37,11 @@ void run_embedding_bag(const Call& call, Recorder& recorder) {
   a.ids_count = uint32_t(ids.numel());
   a.rows = uint32_t(table.size(0));
   a.width = uint32_t(table.size(1));
-  a.kind = uint32_t(FaultKind::embedding);
+  a.id_kind = uint32_t(FaultKind::embedding);
+  a.start_kind = uint32_t(FaultKind::offsets);
   launch.run(EmbeddingBag{.id_type = uint32_t(ids.dtype()),
                           .scaled = scale.defined(),
-                          .in_fours = a.width % 4 == 0 && moves_in_fours(DType::f32, a.table),
+                          .in_fours = a.width % 4 == 0 && moves_in_fours(DType::f32, a.table | a.result),
                           .mean = call.flag(0)},
              {groups_for(uint64_t(a.bags) * ((a.width + 3) / 4), recorder)}, bytes_of(a));
 }

@@ -9,6 +9,7 @@ layout(constant_id = 2) const uint TYPE = 6;
 layout(constant_id = 3) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
 layout(constant_id = 4) const uint STAGE = 0;
 layout(constant_id = 5) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
+layout(constant_id = 6) const uint RUNS = 1;  // of kRuns
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, places, kept;
@@ -148,6 +149,7 @@ void put(int64_t starts[3], uint i, Item before, Item with) {
   store_integer(arguments.places, starts[2] + at * arguments.rows.step[2], kI64, place);
 }
 
+#define IN_STEPS
 #include "scan_rows.glsl"
 
 void main() {

@@ -8,6 +8,7 @@
 layout(constant_id = 2) const bool PRODUCT = false;
 layout(constant_id = 3) const uint STAGE = 0;
 layout(constant_id = 4) const bool FOURS = false;  // rows of floats that can be accessed four at a time
+layout(constant_id = 5) const uint RUNS = 1;  // of kRuns
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, unused, kept;

@@ -72,8 +72,9 @@ void run_scan(Form form, const Scan& scan, Recorder& recorder) {
   }
   form.fours =
       !scan.places && can_move_in_fours(rows, std::span(tensors, scan.other && scan.other_in_fours ? 3 : 2));
-  constexpr uint64_t kTile = 4 * kGroupSize * Form::kRuns;
-  const uint64_t tiles = (extent + kTile - 1) / kTile;
+  constexpr uint64_t kRun = 4 * kGroupSize;
+  form.runs = uint32_t(std::min<uint64_t>(Form::kRuns, (extent + kRun - 1) / kRun));
+  const uint64_t tile = kRun * form.runs, tiles = (extent + tile - 1) / tile;
   if (tiles == 1 || count >= recorder.rates.busy_groups(2)) return launch(Form::kRow, count, nullptr);
   const Scratch kept(recorder, count * tiles * scan.item);
   launch(Form::kSums, count * tiles, &kept);

@@ -5,6 +5,7 @@
 //   Item item_of(float), float value_of(before, with)  the same if rows of type kFloats are accessed in fours (FOURS)
 //   void share(uint i, Item), Item shared_at(uint i)   272 * kRuns items in shared memory
 //   void keep(uint i, Item), Item kept_at(uint i)      items in global memory
+// A tile has RUNS times 1024 items, RUNS <= kRuns.
 // With TWO_OPERANDS and FOURS it defines instead of item_of(): Four items_at(starts, uint i), the items i ...
 // i + 3, and vec4 stored(vec4 values, to), the values to store at the address.
 //
@@ -20,7 +21,7 @@ const int64_t kFloatBytes = kFloats == kF32 ? 4 : 2;
 struct Four {
   Item at[4];
 };
-const uint kTile = 1024 * kRuns;  // an invocation has four adjacent items of each run
+const uint kTile = 1024 * RUNS;  // an invocation has four adjacent items of each run
 
 uint length() {
   return arguments.rows.extent;
@@ -44,23 +45,46 @@ struct Runs {
 };
 // Returns for each run the combination of the invocations before this one; `totals`: of all invocations. All
 // invocations of the workgroup must call it. An invocation combines the items of earlier invocations in its
-// block of 16, then the earlier blocks.
+// block of 16, then the earlier blocks. With IN_STEPS, for operations that take longer than a barrier, it combines
+// its items with another invocation's in each of eight steps (Hillis, Steele, 1986).
+#ifdef IN_STEPS
+Runs meet(Runs own, out Runs totals) {
+  const uint me = gl_LocalInvocationID.x;
+  for (uint apart = 1; apart <= 256; apart *= 2) {
+    barrier();
+    [[unroll]] for (uint r = 0; r < RUNS; ++r) share(r * 256 + me, own.at[r]);
+    barrier();
+    if (apart < 256 && me >= apart)
+      [[unroll]] for (uint r = 0; r < RUNS; ++r) own.at[r] = both(shared_at(r * 256 + me - apart), own.at[r]);
+  }
+  Runs before;
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) {
+    before.at[r] = none();
+    if (me > 0) before.at[r] = shared_at(r * 256 + me - 1);
+    totals.at[r] = shared_at(r * 256 + 255);
+  }
+  return before;
+}
+#else
 Runs meet(Runs own, out Runs totals) {
   const uint me = gl_LocalInvocationID.x, block = me / 16, blocks = 256 * kRuns;
   barrier();
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) share(r * 256 + me, own.at[r]);
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) share(r * 256 + me, own.at[r]);
   barrier();
   Runs before;
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) before.at[r] = none();
-  for (uint k = block * 16; k < me; ++k)
-    [[unroll]] for (uint r = 0; r < kRuns; ++r) before.at[r] = both(before.at[r], shared_at(r * 256 + k));
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) before.at[r] = none();
+  [[unroll]] for (uint k = 0; k < 15; ++k)
+    [[unroll]] for (uint r = 0; r < RUNS; ++r) {
+      const Item item = shared_at(r * 256 + block * 16 + k);
+      if (k < me % 16) before.at[r] = both(before.at[r], item);
+    }
   if (me % 16 == 15)
-    [[unroll]] for (uint r = 0; r < kRuns; ++r) share(blocks + r * 16 + block, both(before.at[r], own.at[r]));
+    [[unroll]] for (uint r = 0; r < RUNS; ++r) share(blocks + r * 16 + block, both(before.at[r], own.at[r]));
   barrier();
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) {
     Item sum = none();
     Item mine = none();
-    for (uint b = 0; b < 16; ++b) {
+    [[unroll]] for (uint b = 0; b < 16; ++b) {
       if (b == block) mine = sum;
       sum = both(sum, shared_at(blocks + r * 16 + b));
     }
@@ -69,6 +93,7 @@ Runs meet(Runs own, out Runs totals) {
   }
   return before;
 }
+#endif
 
 #ifdef TWO_OPERANDS
 Four items_at(int64_t starts[3], uint i);
@@ -122,12 +147,12 @@ Item write_tile(int64_t starts[3], uint tile, Item carry) {
   const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
   Four items[kRuns];
   Runs own, totals;
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) {
     items[r] = four_at(starts, first + r * 1024);
     own.at[r] = both(both(items[r].at[0], items[r].at[1]), both(items[r].at[2], items[r].at[3]));
   }
   const Runs before = meet(own, totals);
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) {
     const Item begin = both(carry, before.at[r]);
     Item item = begin;
     [[unroll]] for (uint v = 0; v < 4; ++v) {
@@ -143,13 +168,13 @@ Item write_tile(int64_t starts[3], uint tile, Item carry) {
 Item combine_tile(int64_t starts[3], uint tile) {
   const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
   Runs own, totals;
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) {
     const Four four = four_at(starts, first + r * 1024);
     own.at[r] = both(both(four.at[0], four.at[1]), both(four.at[2], four.at[3]));
   }
   meet(own, totals);
   Item sum = totals.at[0];
-  [[unroll]] for (uint r = 1; r < kRuns; ++r) sum = both(sum, totals.at[r]);
+  [[unroll]] for (uint r = 1; r < RUNS; ++r) sum = both(sum, totals.at[r]);
   return sum;
 }
 
@@ -158,13 +183,22 @@ void add_up_row(uint row) {
   const uint count = tiles(), each = (count + 255) / 256;
   const uint begin = min(gl_LocalInvocationID.x * each, count), end = min(begin + each, count);
   Runs own, totals;
-  [[unroll]] for (uint r = 0; r < kRuns; ++r) own.at[r] = none();
-  for (uint tile = begin; tile < end; ++tile) own.at[0] = both(own.at[0], kept_at(row * count + tile));
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) own.at[r] = none();
+  const uint kAhead = 8;  // loads in flight
+  Item items[kAhead];
+  for (uint tile = begin; tile < end; tile += kAhead) {
+    [[unroll]] for (uint k = 0; k < kAhead; ++k) items[k] = kept_at(row * count + min(tile + k, end - 1));
+    [[unroll]] for (uint k = 0; k < kAhead; ++k)
+      if (tile + k < end) own.at[0] = both(own.at[0], items[k]);
+  }
   Item item = meet(own, totals).at[0];
-  for (uint tile = begin; tile < end; ++tile) {
-    const Item here = kept_at(row * count + tile);
-    keep(row * count + tile, item);
-    item = both(item, here);
+  for (uint tile = begin; tile < end; tile += kAhead) {
+    [[unroll]] for (uint k = 0; k < kAhead; ++k) items[k] = kept_at(row * count + min(tile + k, end - 1));
+    [[unroll]] for (uint k = 0; k < kAhead; ++k)
+      if (tile + k < end) {
+        keep(row * count + tile + k, item);
+        item = both(item, items[k]);
+      }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/index/indices.h"
+#include "runtime/ops/index/listed.h"
 #include "runtime/ops/index/sum_by_index.h"
 
 namespace lunagrad {
@@ -417,16 +418,10 @@ std::vector<int64_t> counts_before(const Tensor& truth) {
   std::partial_sum(before.begin(), before.end(), before.begin());
   return before;
 }
-// On other devices one number is copied to the CPU: the size of the result depends on the values.
-int64_t count_true(const Tensor& x) {
-  context().check_may_read();
-  if (x.device().is_cpu()) return counts_before(truth_of(x)).back();
-  const NoGrad off;
-  return x.numel() > 0 ? sum(to(x, DType::boolean)).item_integer() : 0;
-}
 void nonzero_shape(Call& call) {
   const Tensor& x = call.input(0);
-  call.emit({count_true(x), int64_t(x.ndim())}, DType::i64);
+  context().check_may_read();
+  call.emit({counts_before(truth_of(x)).back(), int64_t(x.ndim())}, DType::i64);
 }
 void nonzero_cpu(const Call& call) {
   const Tensor &x = call.input(0), truth = truth_of(x);
@@ -450,6 +445,49 @@ void nonzero_cpu(const Call& call) {
     }
   });
 }
+// On other devices pieces are counted first, and one number is copied to the CPU: the size of the result.
+void nonzero_before_shape(Call& call) { call.emit({listed_pieces(call.input(0)) + 1}, DType::i64); }
+void nonzero_before_cpu(const Call& call) {
+  const Tensor truth = truth_of(call.input(0));
+  int64_t* const before = call.output().data<int64_t>();
+  before[0] = 0;
+  for (int64_t piece = 0; piece + 1 < call.output().numel(); ++piece) {
+    const bool* const at = truth.data<bool>() + piece * kListedPiece;
+    before[piece + 1] =
+        before[piece] +
+        std::count(at, at + std::min(kListedPiece, truth.numel() - piece * kListedPiece), true);
+  }
+}
+const Op kNonzeroBefore{.name = "_nonzero",
+                        .doc = "How many elements before each piece of input are not zero, and in all of it.",
+                        .inputs = {{"input"}},
+                        .shape = nonzero_before_shape,
+                        .cpu = nonzero_before_cpu,
+                        .complex = true,
+                        .family = OpFamily::other,
+                        .flops = kOnePerOperand};
+
+void nonzero_at_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const int64_t count = listed_count(call.op->name, x, call.input(1));
+  call.emit({count, int64_t(x.ndim())}, DType::i64);
+}
+const Op kNonzeroAt{.name = "_nonzero_at",
+                    .doc = "nonzero of input, from its _nonzero.",
+                    .inputs = {{"input"}, {"before"}},
+                    .shape = nonzero_at_shape,
+                    .cpu = nonzero_cpu,
+                    .integer_inputs = 2,
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesData};
+Operands nonzero_compose(const Call& call) {
+  const NoGrad off;
+  const Tensor& x = call.input(0);
+  return {apply1(kNonzeroAt, {x, apply1(kNonzeroBefore, {x})})};
+}
+bool lists_on_device(const Call& call) { return !call.device().is_cpu() && call.input(0).numel() > 0; }
+
 const Op kNonzero{.name = "nonzero",
                   .doc =
                       "The indices (from 0) of the elements that are not zero, one row for each. "
@@ -457,6 +495,8 @@ const Op kNonzero{.name = "nonzero",
                   .inputs = {{"input"}},
                   .shape = nonzero_shape,
                   .cpu = nonzero_cpu,
+                  .compose = nonzero_compose,
+                  .composed = lists_on_device,
                   .complex = true,
                   .family = OpFamily::view,
                   .flops = kMovesData};
@@ -545,8 +585,9 @@ Tensor nonzero(const Tensor& x) { return apply1(kNonzero, {x}); }
 Tensor one_hot(const Tensor& ids, int64_t num_classes) { return apply1(kOneHot, {ids}, {num_classes}); }
 
 std::span<const Op* const> index_ops() {
-  static constexpr const Op* ops[] = {&kIndexSelect, &kSelectOnce, &kIndexAdd,     &kGather,  &kScatterAdd,
-                                      &kEmbedding,   &kMaskedFill, &kMaskedSelect, &kNonzero, &kOneHot};
+  static constexpr const Op* ops[] = {&kIndexSelect, &kSelectOnce,    &kIndexAdd,   &kGather,
+                                      &kScatterAdd,  &kEmbedding,     &kMaskedFill, &kMaskedSelect,
+                                      &kNonzero,     &kNonzeroBefore, &kNonzeroAt,  &kOneHot};
   return ops;
 }
 

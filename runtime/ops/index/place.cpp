@@ -149,6 +149,57 @@ Tensor neutral(ScatterKind kind, DType type) {
 
 enum Word : int64_t { kSum, kProd, kMean, kAmax, kAmin };
 
+// --- means by index ---
+
+// The number of rows of each mean: where the index repeats along another dim, so does the count.
+Tensor counts_at(const Tensor& x, int dim, const Tensor& index, bool include_self) {
+  Tensor once = index;
+  Shape counted = x.shape();
+  for (int d = 0; d < x.ndim() && !is_batched(index); ++d)
+    if (d != dim && index.strides()[d] == 0 && index.size(d) == x.size(d) && x.size(d) > 1) {
+      once = narrow(once, d, 0, 1);
+      counted[d] = 1;
+    }
+  Tensor count = ones(counted, DType::i64, x.device());
+  if (!include_self) count = scatter(count, dim, once, number(int64_t(0)));
+  return clamp(summed(count, dim, once, ones(once.shape(), DType::i64, x.device())), 1.0);
+}
+
+// Operands: a tensor whose named elements are 0 unless they take part, an index and a source. Results: the
+// tensor with the means, and of how many elements each one is the mean.
+void mean_shape(Call& call) {
+  meet_shape(call);
+  call.emit(call.input(0).shape(), call.input(0).dtype());
+}
+Operands mean_compose(const Call& call) {
+  const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
+  const int dim = dim_of(call);
+  const auto total = [&](const Scaling& scaling) { return summed(scaling(x), dim, index, scaling(source)); };
+  const Tensor count = counts_at(x, dim, index, call.flag(1));
+  return {mean_of_sums(total, count), expand(to(count, x.dtype()), x.shape())};
+}
+void mean_vjp(Backward& b) {
+  const Tensor index = b.input(1), each = b.grad() / b.output(1);
+  if (b.needs(0)) b.set(0, each);
+  if (b.needs(2)) b.set(2, in_corner(gather(each, dim_of(b), index), b.shape(2)));
+}
+const Op kMeans{
+    .name = "_scatter_mean",
+    .doc =
+        "input with each element that index names replaced by the mean of the elements of src that "
+        "go there, and of itself with include_self, else it must be 0; and their numbers.",
+    .inputs = {{"input"}, {"index"}, {"src"}},
+    .params = {{"dim", ParamKind::dim, {}}, {"include_self", ParamKind::boolean, {}}},
+    .shape = mean_shape,
+    .vjp = mean_vjp,
+    .reads = {{.outputs = 2}, {}, {.inputs = 2, .outputs = 2}},
+    .compose = mean_compose,
+    .half_through_f32 = true,
+    .integer_inputs = 2,
+    .family = OpFamily::view,
+    .flops = {for_input<1, 2>, "1 for each element of the source"},
+    .order = {"input", "dim", "index", "src", "include_self"}};
+
 Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& index, const Tensor& source,
                        int64_t word, bool include_self) {
   need_index_type(op, index);
@@ -157,24 +208,10 @@ Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& i
   if (source.dtype() != x.dtype()) fail(op, ": the source is ", source.dtype(), ", the tensor ", x.dtype());
   if (word == kSum || word == kMean) {
     const Tensor base = include_self ? x : scatter(x, dim, index, number(int64_t(0)));
-    const auto total = [&](const Scaling& scaling) {
-      return summed(scaling(base), dim, index, scaling(source));
-    };
-    const Scaling same = [](const Tensor& elements) { return elements; };
-    if (word == kSum) return total(same);
-    // Where the index repeats along another dim, so does the count.
-    Tensor once = index;
-    Shape counted = x.shape();
-    for (int d = 0; d < x.ndim() && !is_batched(index); ++d)
-      if (d != dim && index.strides()[d] == 0 && index.size(d) == x.size(d) && x.size(d) > 1) {
-        once = narrow(once, d, 0, 1);
-        counted[d] = 1;
-      }
-    Tensor count = ones(counted, DType::i64, x.device());
-    if (!include_self) count = scatter(count, dim, once, number(int64_t(0)));
-    count = clamp(summed(count, dim, once, ones(once.shape(), DType::i64, x.device())), 1.0);
-    return is_floating(x.dtype()) ? mean_of_sums(total, count)
-                                  : to(floor_divide(total(same), count), x.dtype());
+    if (word == kMean && is_floating(x.dtype()))
+      return apply1(kMeans, {base, index, source}, {dim, include_self});
+    const Tensor total = summed(base, dim, index, source);
+    return word == kSum ? total : to(floor_divide(total, counts_at(x, dim, index, include_self)), x.dtype());
   }
   const ScatterKind kind = word == kProd   ? ScatterKind::product
                            : word == kAmax ? ScatterKind::largest
@@ -316,6 +353,12 @@ Operands segment_reduce_compose(const Call& call) {
     return {scatter_reduced("segment_reduce", start, axis, index, data, kOfWord[word], true)};
   Shape column;
   for (int d = 0; d < data.ndim(); ++d) column.push_back(d == axis ? segments : 1);
+  if (initial == 0 && !data.device().is_cpu()) {
+    const double empty = call.params[2].present() ? 0 : NAN;
+    const Tensor has_none = eq(reshape(to(lengths, data.device()), column), number(int64_t(0)));
+    const Tensor base = to(where(has_none, number(empty), number(0.0)), data.dtype());
+    return {apply1(kMeans, {expand(base, shape), index, data}, {axis, false})};
+  }
   // An empty part has no mean: NaN, or initial.
   const Tensor counts = call.params[2].present() ? clamp(lengths, 1.0) : lengths;
   const auto added = [&](const Scaling& scaling) {
@@ -514,9 +557,9 @@ const Op kIndexPut{
 }  // namespace
 
 std::span<const Op* const> place_ops() {
-  static const Op* const ops[] = {&kScatterReduce,   &kMeet,          &kScatterForm,
-                                  &kIndexReduce,     &kSegmentReduce, &kMaskedScatter,
-                                  &kMaskedFillValue, &kIndexPoints,   &kIndexPut};
+  static const Op* const ops[] = {&kScatterReduce, &kMeet,          &kMeans,         &kScatterForm,
+                                  &kIndexReduce,   &kSegmentReduce, &kMaskedScatter, &kMaskedFillValue,
+                                  &kIndexPoints,   &kIndexPut};
   return ops;
 }
 

@@ -163,6 +163,23 @@ const Op kSort{.name = "sort",
                .family = OpFamily::other,
                .flops = {sort_flops, "elements x log2 of the size of the dim, for the comparisons"}};
 
+// The first result of sort, for unique.
+void sorted_shape(Call& call) {
+  dim_at(call, 0);
+  call.emit(call.input(0).shape(), call.input(0).dtype());
+}
+Operands sorted_compose(const Call& call) {
+  return {apply(kSort, {call.input(0).detach()}, {call.params[0], false, false})[0]};
+}
+const Op kSorted{.name = "_sorted",
+                 .doc = "The elements in order along dim, without their indices.",
+                 .inputs = {{"input"}},
+                 .params = {kLastDim},
+                 .shape = sorted_shape,
+                 .compose = sorted_compose,
+                 .family = OpFamily::other,
+                 .flops = {sort_flops, "elements x log2 of the size of the dim, for the comparisons"}};
+
 Operands argsort_compose(const Call& call) {
   return {apply(kSort, {call.input(0).detach()}, call.params)[1]};
 }
@@ -376,8 +393,8 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int dim, bool largest
 Tensor median(const Tensor& x) { return apply1(kMedian, {x}, {Value(), false}); }
 
 std::span<const Op* const> sort_ops() {
-  static const Op* const ops[] = {&kSort,  &kArgsort,  &kTopk,   &kSpread,
-                                  &kPlace, &kKthvalue, &kMedian, &kNanmedian};
+  static const Op* const ops[] = {&kSort,  &kSorted,   &kArgsort, &kTopk,     &kSpread,
+                                  &kPlace, &kKthvalue, &kMedian,  &kNanmedian};
   return ops;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/index/cpu/sort.h"
+#include "runtime/ops/index/listed.h"
 
 namespace lunagrad {
 namespace {
@@ -154,14 +155,12 @@ Operands unique_in_range(const Tensor& line, const Shape& inverse_shape, bool in
 
 // --- runs of equal elements ---
 
-constexpr int64_t kRunPiece = 1 << 15;  // elements of one work item
-
 // Calls f(piece, begin, end) for the elements of each piece, on all threads.
 template <class F>
 void for_run_pieces(int64_t n, F&& f) {
-  parallel_for((n + kRunPiece - 1) / kRunPiece, 1, [&](int64_t first, int64_t last) {
+  parallel_for((n + kListedPiece - 1) / kListedPiece, 1, [&](int64_t first, int64_t last) {
     for (int64_t piece = first; piece < last; ++piece)
-      f(piece, piece * kRunPiece, std::min(n, (piece + 1) * kRunPiece));
+      f(piece, piece * kListedPiece, std::min(n, (piece + 1) * kListedPiece));
   });
 }
 
@@ -174,9 +173,7 @@ void visit_line(const Tensor& line, F&& f) {
 }
 
 // The number of runs that begin before each piece of a line, and in all of it.
-void runs_before_shape(Call& call) {
-  call.emit({(call.input(0).numel() + kRunPiece - 1) / kRunPiece + 1}, DType::i64);
-}
+void runs_before_shape(Call& call) { call.emit({listed_pieces(call.input(0)) + 1}, DType::i64); }
 void runs_before_cpu(const Call& call) {
   const Tensor line = in_order(call.input(0)), &out = call.output();
   const int64_t n = line.numel();
@@ -204,9 +201,7 @@ const Op kRunsBefore{
 
 // Operands: a line, and its _runs_before.
 void runs_shape(Call& call) {
-  context().check_may_read();
-  const Tensor& before = call.input(1);
-  const int64_t runs = before.data<int64_t>()[before.numel() - 1];
+  const int64_t runs = listed_count(call.op->name, call.input(0), call.input(1));
   call.emit({runs}, call.input(0).dtype());
   if (call.flag(0)) call.emit({runs}, DType::i64);
 }
@@ -257,7 +252,7 @@ Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& 
   Device& device = rows.device();
   Operands results;
   Tensor changes, starts;
-  if (!inverse && rows.ndim() == 1 && device.is_cpu()) {
+  if (!inverse && rows.ndim() == 1 && (device.is_cpu() || n > 0)) {
     const Tensor line = contiguous(rows);
     const Operands runs = apply(kRuns, {line, apply1(kRunsBefore, {line})}, {counts});
     results.push_back(runs[0]);
@@ -291,6 +286,8 @@ Operands unique_of(const char* op, const Tensor& given, const Value& dim_value, 
     if (in_runs) return without_repeats(line, {}, x.shape(), inverse, counts);
     Operands quick = unique_in_range(line, x.shape(), inverse, counts);
     if (!quick.empty()) return quick;
+    if (!inverse)
+      return without_repeats(apply1(*find_op("_sorted"), {line}, {0}), {}, x.shape(), false, counts);
     auto [values, places] = sort(line, 0);
     return without_repeats(values, places, x.shape(), inverse, counts);
   }

@@ -110,6 +110,19 @@ Tensor bag_sizes(const Tensor& bag, const Tensor& each, int64_t bags) {
 
 // --- the sums or means of bags, for f32 and f64: no rows are copied ---
 
+// Error unless starts begin with 0 and grow to at most the number of ids. Waits for their device.
+void check_starts(const Tensor& starts, int64_t ids) {
+  const NoGrad off;
+  int64_t before = 0, position = 0;
+  for (const int64_t at : to(starts, DType::i64).to_vector<int64_t>()) {
+    if (at < before || at > ids || (position == 0 && at != 0))
+      fail("embedding_bag: offsets must begin with 0 and grow to at most ", ids, " (got ", at,
+           " at position ", position + 1, ")");
+    before = at;
+    ++position;
+  }
+}
+
 int64_t bag_count(const Call& call) { return call.input(kSumStarts).numel(); }
 
 void bag_sum_shape(Call& call) {
@@ -153,6 +166,7 @@ void bag_sum_cpu(const Call& call) {
   weight.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 Operands bag_sum_compose(const Call& call) {
+  check_starts(call.input(kSumStarts), call.input(kSumIds).numel());
   Tensor rows = index_select(call.input(kSumWeight), 0, call.input(kSumIds));
   if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
   const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
@@ -204,8 +218,9 @@ const Op kBagSum{
     .flops = {bag_sum_flops, "1 for each element of each row, and 1 for its scale"},
     .bytes = bag_sum_bytes};
 
-// The starts of the bags in the flattened ids, as i64 without the last offset.
-Tensor starts_of(const Call& call, int64_t ids) {
+// The starts of the bags in the flattened ids, as i64 without the last offset. checks_later:
+// _embedding_bag_sum checks them.
+Tensor starts_of(const Call& call, int64_t ids, bool checks_later) {
   const NoGrad off;
   const Tensor& given = call.input(kIds);
   if (given.ndim() == 2) {
@@ -220,18 +235,10 @@ Tensor starts_of(const Call& call, int64_t ids) {
     fail("embedding_bag: offsets must be a vector of integers (got ", offsets.dtype(), " of shape ",
          offsets.shape(), ")");
   offsets = to(offsets, DType::i64);
-  const Tensor host = to(offsets, cpu_device());
-  const int64_t count = host.numel(), stride = count > 0 ? host.strides()[0] : 1;
+  const int64_t count = offsets.numel();
   if (call.flag(kLastOffset) && count == 0)
     fail("embedding_bag: with include_last_offset an offset is needed");
-  int64_t before = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t at = host.data<int64_t>()[i * stride];
-    if (at < before || at > ids || (i == 0 && at != 0))
-      fail("embedding_bag: offsets must begin with 0 and grow to at most ", ids, " (got ", at,
-           " at position ", i + 1, ")");
-    before = at;
-  }
+  if (!checks_later || call.flag(kLastOffset)) check_starts(offsets, ids);
   return call.flag(kLastOffset) ? narrow(offsets, 0, 0, count - 1) : offsets;
 }
 
@@ -282,12 +289,16 @@ Operands embedding_bag_compose(const Call& call) {
            given.shape(), "; they must be the same");
   }
   const int64_t count = given.numel();
-  const Tensor starts = starts_of(call, count), ids = reshape(given, {count});
+  const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 &&
+                     !is_16bit_float(weight.dtype()) && !is_complex(weight.dtype());
+  // On the CPU, and where a limit changes rows first, offsets are checked before anything else.
+  const bool checks_later = plain && !given.device().is_cpu() && !call.params[kBagMaxNorm].present() &&
+                            call.has(kOffsets) && &call.input(kOffsets).device() == &given.device();
+  const Tensor starts = starts_of(call, count, checks_later), ids = reshape(given, {count});
   const int64_t bags = starts.size(0);
   limit_rows("embedding_bag", ids, weight, call.params[kBagMaxNorm], call.real(kBagNormType));
   const Shape result{bags, weight.size(1)};
-  const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
-  if (plain && !is_16bit_float(weight.dtype()) && !is_complex(weight.dtype())) {
+  if (plain && bags > 0) {
     const Tensor scale = call.has(kWeights) ? reshape(call.input(kWeights), {count}) : Tensor();
     if (scale.defined() && scale.dtype() != weight.dtype())
       fail("embedding_bag: weight and per_sample_weights must have one type (got ", weight.dtype(), " and ",

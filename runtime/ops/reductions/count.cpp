@@ -121,27 +121,47 @@ const Op kBincount{
 
 // --- histc ---
 
+// Operands: a vector of floats. How many of them lie in each of `bins` intervals of equal width.
+void intervals_shape(Call& call) { call.emit({call.integer(0)}, DType::i64); }
+Operands intervals_compose(const Call& call) {
+  const Tensor x = to(call.input(0), accumulate_type(call.input(0).dtype()));
+  const int64_t bins = call.integer(0);
+  const double low = call.real(1), high = call.real(2);
+  const Tensor within = logical_and(ge(x, Tensor::number(low)), le(x, Tensor::number(high)));
+  const Tensor place = (where(within, x, Tensor::number(low)) - low) * (double(bins) / (high - low));
+  const Tensor bin = clamp(to(floor(place), DType::i64), 0.0, double(bins - 1));
+  return {index_add(zeros({bins}, DType::i64, x.device()), 0, bin, to(within, DType::i64))};
+}
+const Op kIntervals{
+    .name = "_histc",
+    .doc = "How many elements lie in each of some intervals of equal width from min to max.",
+    .inputs = {{"input"}},
+    .params = {{"bins", ParamKind::integer, {}}, {"min", ParamKind::real, {}}, {"max", ParamKind::real, {}}},
+    .shape = intervals_shape,
+    .compose = intervals_compose,
+    .family = OpFamily::reduction,
+    .flops = {for_input<5>, "5 for each element, for its interval"}};
+
 Operands histc_compose(const Call& call) {
   const NoGrad off;
   const DType type = call.input(0).dtype();
-  const Tensor line = flatten(call.input(0).detach()), x = to(line, accumulate_type(type));
+  const Tensor x = flatten(call.input(0).detach());
   const int64_t bins = call.integer(0);
   double low = call.real(1), high = call.real(2);
   if (!is_floating(x.dtype()))
     fail("histc: a floating-point tensor is needed (got ", x.dtype(), "); convert it with :float() first");
   if (bins < 1) fail("histc: bins must be at least 1 (got ", bins, ")");
   if (low == high && x.numel() > 0) {
-    low = min(x).item();
-    high = max(x).item();
+    const Tensor ends = stack({min(x), max(x)});  // read together
+    const std::vector<double> range = to(to(ends, cpu_device()), DType::f64).to_vector<double>();
+    low = range[0];
+    high = range[1];
   }
   if (low == high) low -= 1, high += 1;
   if (!(std::isfinite(low) && std::isfinite(high)))
     fail("histc: a range of finite numbers is needed (got ", low, " to ", high, ")");
   if (!(low < high)) fail("histc: max must be larger than min (got ", low, " and ", high, ")");
-  const Tensor within = logical_and(ge(x, Tensor::number(low)), le(x, Tensor::number(high)));
-  const Tensor place = (where(within, x, Tensor::number(low)) - low) * (double(bins) / (high - low));
-  const Tensor bin = clamp(to(floor(place), DType::i64), 0.0, double(bins - 1));
-  return {to(index_add(zeros({bins}, DType::i64, x.device()), 0, bin, to(within, DType::i64)), type)};
+  return {to(apply1(kIntervals, {x}, {bins, low, high}), type)};
 }
 const Op kHistc{
     .name = "histc",
@@ -310,7 +330,8 @@ const Op kIsin{
 }  // namespace
 
 std::span<const Op* const> count_ops() {
-  static const Op* const ops[] = {&kBincount, &kBins, &kHistc, &kSearchsorted, &kSearch, &kBucketize, &kIsin};
+  static const Op* const ops[] = {&kBincount,     &kBins,   &kHistc,     &kIntervals,
+                                  &kSearchsorted, &kSearch, &kBucketize, &kIsin};
   return ops;
 }
 

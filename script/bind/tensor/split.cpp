@@ -2,6 +2,7 @@
 // from 1.
 #include <algorithm>
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -55,28 +56,42 @@ void place_options(lua_State* L, const char* function, std::initializer_list<con
   lua_pop(L, 1);
 }
 
-// Pushes a table of views, one for each length. Up to kMaxDims pieces are the outputs of one node, whose vjp
-// joins their gradients; more pieces have a node each.
-int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t> lengths) {
-  mark_line(L);
-  lua_createtable(L, int(lengths.size()), 0);
-  if (lengths.size() > 1 && lengths.size() <= size_t(kMaxDims)) {
-    Operands pieces = apply(*find_op("_split"), {x}, {dim, Dims(lengths)});
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      push_result(L, std::move(pieces[i]));
-      lua_rawseti(L, -2, lua_Integer(i) + 1);
-    }
-    after_op(L);
-    return 1;
+// Appends views of the pieces with these lengths. The pieces are the outputs of one node, whose vjp joins
+// their gradients. A node has up to kMaxDims outputs: more pieces are pieces of pieces.
+void split_into(std::vector<Tensor>& pieces, const Tensor& x, int dim, std::span<const int64_t> lengths) {
+  if (lengths.size() == 1) return pieces.push_back(x);
+  size_t each = 1;  // lengths of an output
+  while (each * kMaxDims < lengths.size()) each *= kMaxDims;
+  Dims sums;
+  for (size_t i = 0; i < lengths.size(); i += each) {
+    const auto part = lengths.subspan(i, std::min(each, lengths.size() - i));
+    sums.push_back(std::accumulate(part.begin(), part.end(), int64_t(0)));
   }
-  int64_t start = 0;
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    push_result(L, narrow(x, dim, start, lengths[i]));
+  const Operands parts = apply(*find_op("_split"), {x}, {dim, sums});
+  for (size_t k = 0; k < parts.size(); ++k)
+    split_into(pieces, parts[k], dim, lengths.subspan(k * each, std::min(each, lengths.size() - k * each)));
+}
+std::vector<Tensor> split_of(const Tensor& x, int dim, std::span<const int64_t> lengths) {
+  std::vector<Tensor> pieces;
+  if (lengths.size() == 1)
+    pieces.push_back(narrow(x, dim, 0, lengths[0]));
+  else if (!lengths.empty())
+    split_into(pieces, x, dim, lengths);
+  return pieces;
+}
+
+int push_all(lua_State* L, std::vector<Tensor> results) {
+  lua_createtable(L, int(results.size()), 0);
+  for (size_t i = 0; i < results.size(); ++i) {
+    push_result(L, std::move(results[i]));
     lua_rawseti(L, -2, lua_Integer(i) + 1);
-    start += lengths[i];
   }
   after_op(L);
   return 1;
+}
+int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t> lengths) {
+  mark_line(L);
+  return push_all(L, split_of(x, dim, lengths));
 }
 
 // Error when there is no memory for that many views. Each needs a length, a tensor, its layout and its
@@ -175,13 +190,9 @@ int unbind(lua_State* L) {
   const int dim = optional_dim(L, 2, "unbind", x);
   mark_line(L);
   check_pieces(x.size(dim));
-  lua_createtable(L, int(x.size(dim)), 0);
-  for (int64_t i = 0; i < x.size(dim); ++i) {
-    push_result(L, select(x, dim, i));
-    lua_rawseti(L, -2, i + 1);
-  }
-  after_op(L);
-  return 1;
+  std::vector<Tensor> slices = split_of(x, dim, std::vector<int64_t>(size_t(x.size(dim)), 1));
+  for (Tensor& slice : slices) slice = squeeze(slice, dim);
+  return push_all(L, std::move(slices));
 }
 
 constexpr luaL_Reg kSplitMethods[] = {{"split", guard<split>},
