@@ -8,8 +8,8 @@
 
 namespace lunagrad {
 
-// Modes of interpolate that Interpolation (ops.h) does not name; their numbers follow its last one. Bicubic and
-// area are compositions.
+// Modes of interpolate that Interpolation (ops.h) does not name; their numbers follow its last one. Bicubic
+// and area are compositions.
 enum FurtherMode : int64_t { kBicubic = 3, kTrilinear, kArea, kNearestExact };
 // The parameters of interpolate and _interpolate_grad; only the gradient has the last one.
 enum InterpolateParam {
