@@ -126,7 +126,8 @@ void sum_part(const Sums& sums, Recorder& recorder) {
   arguments.weights = read_pairs(launch, totals, batch);
   run_pass(launch, {.mode = PairProducts::kCombined}, sums.out, arguments, recorder);
 }
-// w takes a quarter of the memory of all pairs at most, unless they are few.
+// w takes half of the memory of g at most, unless pairs are few: each part is another five launches. A
+// condensed g has half of the pairs.
 void sum_parts(const Sums& sums, int64_t most_pairs, Recorder& recorder) {
   const int dim = outermost_dim(sums.out.shape(), (1u << (sums.out.ndim() - 1)) - 1);
   if (sums.pairs() <= most_pairs || dim < 0) return sum_part(sums, recorder);
@@ -153,7 +154,7 @@ bool can_sum_by_products(const Call& call) {
          pairs < most_elements();
 }
 void sum_by_products(const Call& call, Recorder& recorder) {
-  constexpr int64_t kShare = 4, kFewPairs = 1 << 16;
+  constexpr int64_t kFewPairs = 1 << 18;
   const NoGrad off;
   const Tensor x2 = without_repeats(call.input(1));
   const Tensor center = center_of(x2, recorder);
@@ -165,7 +166,7 @@ void sum_by_products(const Call& call, Recorder& recorder) {
                  .out = call.output(),
                  .condensed = call.flag(kPairCondensedAt),
                  .first_row = 0};
-  sum_parts(all, std::max(all.pairs() / kShare, kFewPairs), recorder);
+  sum_parts(all, std::max(all.pairs() / (all.condensed ? 4 : 2), kFewPairs), recorder);
 }
 
 }  // namespace lunagrad::gpu
