@@ -21,9 +21,10 @@ VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const Physica
       memory(context),
       stream(context, pipelines.layout()),
       host_buffers(context),
-      recorder{pipelines, stream, memory, context.physical, rates, products, sorted_indices} {
+      recorder{pipelines, stream, memory, context.physical, rates, products, sorted_indices, unit_operands} {
   memory.tell(&stream.faults());
   memory.may_clear(&sorted_indices);
+  memory.may_clear(&unit_operands);
 }
 
 VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
@@ -61,6 +62,7 @@ VulkanDevice::Machine& VulkanDevice::machine() {
   if (machine_ && machine_->stream.lost()) {
     machine_->pipelines.come_to_rest();
     machine_->sorted_indices.clear();
+    machine_->unit_operands.clear();
     lost_.push_back(std::move(machine_));
     drop_lost();
   }
@@ -101,7 +103,10 @@ void VulkanDevice::free(void* handle, size_t) noexcept {
   const std::lock_guard guard(lock_);
   if (!instance_) return;
   Range* const range = static_cast<Range*>(handle);
-  if (machine_) machine_->sorted_indices.forget(range);
+  if (machine_) {
+    machine_->sorted_indices.forget(range);
+    machine_->unit_operands.forget(range);
+  }
   range->block->owner->free(range);
   if (!lost_.empty()) drop_lost();
 }
@@ -260,6 +265,7 @@ void VulkanDevice::release_unused() {
   const std::lock_guard guard(lock_);
   if (!machine_) return;
   machine_->sorted_indices.clear();
+  machine_->unit_operands.clear();
   machine_->stream.wait();
   machine_->memory.release_unused();
 }

@@ -9,6 +9,7 @@
 
 #include "gpu/ops/index/sorted_indices.h"
 #include "gpu/ops/kernels.h"
+#include "gpu/ops/products/unit_operands.h"
 #include "gpu/rates/device_rates.h"
 #include "gpu/rates/product_table.h"
 #include "gpu/vulkan/context.h"
@@ -73,6 +74,7 @@ class VulkanDevice final : public Device,
     Stream stream;
     HostBuffers host_buffers;
     SortedIndices sorted_indices;
+    UnitOperands unit_operands;
     Recorder recorder;
   };
   // To be called under the lock, or by a test with one thread. Throws an Error of kind device if the device

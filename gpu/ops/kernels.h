@@ -36,6 +36,7 @@ Bytes bytes_of(const T& object) {
 
 class ProductTable;
 class SortedIndices;
+class UnitOperands;
 
 // What a kernel needs for recording. Refers to parts of a VulkanDevice::Machine.
 struct Recorder {
@@ -46,6 +47,7 @@ struct Recorder {
   const DeviceRates& rates;
   const ProductTable& products;
   SortedIndices& sorted_indices;
+  UnitOperands& unit_operands;
   std::optional<bool> fragment_pairs = {};  // found by the first kernel that needs it (attention_units.cpp)
 };
 

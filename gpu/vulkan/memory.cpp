@@ -186,8 +186,8 @@ Range* Memory::alloc(size_t bytes) {
     range = find(size);
   }
   if (!range) {
-    if (!make_room(size) && kept_) {
-      kept_->clear();
+    if (!make_room(size)) {
+      for (KeptMemory* const kept : kept_) kept->clear();
       merge_free();
     }
     range = find(size);

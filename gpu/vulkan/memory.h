@@ -94,7 +94,7 @@ class Memory {
   DeviceMemory usage() const { return usage_; }
   void reset_peak() { usage_.peak = usage_.in_use; }
   void tell(FreedRanges* listener) { freed_ = listener; }
-  void may_clear(KeptMemory* kept) { kept_ = kept; }
+  void may_clear(KeptMemory* kept) { kept_.push_back(kept); }
   void each_in_use(const std::function<void(Range&)>&) const;
 
  private:
@@ -116,7 +116,7 @@ class Memory {
   std::set<Range*, BySize> free_;
   DeviceMemory usage_;
   FreedRanges* freed_ = nullptr;
-  KeptMemory* kept_ = nullptr;
+  std::vector<KeptMemory*> kept_;
 };
 
 }  // namespace lunagrad::gpu

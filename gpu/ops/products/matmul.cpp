@@ -10,6 +10,7 @@
 #include "gpu/ops/iteration.h"
 #include "gpu/ops/products/matmul_types.h"
 #include "gpu/ops/products/product.h"
+#include "gpu/ops/products/unit_operands.h"
 #include "gpu/ops/reductions/reduce.h"
 #include "gpu/ops/variant.h"
 #include "runtime/core/error.h"
@@ -34,16 +35,6 @@ struct MatmulArguments {
 };
 static_assert(offsetof(MatmulArguments, batch_step) == 144);
 
-struct UnitArguments {
-  uint64_t from, to, largest;
-  int64_t close_step, far_step;
-  uint32_t close, far, eights;
-  uint32_t matrices, batch_dims;
-  uint32_t batch_size[8];
-  int64_t batch_step[8];
-};
-static_assert(offsetof(UnitArguments, batch_step) == 96);
-
 struct PartArguments {
   uint64_t c, parts, bias;
   int64_t bias_step;
@@ -53,57 +44,7 @@ struct PartArguments {
 };
 static_assert(offsetof(PartArguments, results) == 44);
 
-using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::MatmulTail,
-    shaders::UnitOperand;
-
-// Whether each line can be read in runs of `count` elements that begin at multiples of 16 bytes.
-bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
-  const auto aligned = [&](int64_t step) { return step * int64_t(item) % 16 == 0; };
-  return address % 16 == 0 && side.close_step == 1 && side.close % count == 0 && aligned(side.far_step) &&
-         std::all_of(side.batch.begin(), side.batch.end(), aligned);
-}
-
-// An operand for the matrix units: the tensor itself, or a copy in the type that they multiply
-// (unit_operand.comp). Changes `side` to the layout of the copy. `largest`: the largest magnitude, if the
-// operand is scaled.
-Tensor unit_operand(const Tensor& x, ProductSide& side, const Product& p, const Tensor& largest,
-                    Recorder& recorder) {
-  const Shape& batch = p.batch;
-  const bool is_f32 = x.dtype() == DType::f32;
-  Launch launch(recorder);
-  UnitArguments arguments{};
-  arguments.from = launch.reads(x);
-  if (!is_f32 && lies_in_runs(8, side, arguments.from, item_size(x.dtype()))) return x;
-  const int64_t eights = (side.close + 7) / 8;
-  Strides steps(batch.size(), 0);
-  int64_t matrices = 1;
-  for (int d = batch.size() - 1; d >= 0; --d) {
-    const bool own = side.batch[d] != 0;
-    arguments.batch_size[d] = own ? uint32_t(batch[d]) : 1;
-    arguments.batch_step[d] = side.batch[d];
-    if (own) steps[d] = matrices * side.far * eights * 8;
-    matrices *= arguments.batch_size[d];
-  }
-  const int64_t elements = matrices * side.far * eights * 8;
-  const Tensor made = Tensor::empty({elements}, p.unit_type, x.device());
-  arguments.to = launch.writes(made);
-  if (largest.defined()) arguments.largest = launch.reads(largest);
-  arguments.close_step = side.close_step;
-  arguments.far_step = side.far_step;
-  arguments.close = uint32_t(side.close);
-  arguments.far = uint32_t(side.far);
-  arguments.eights = uint32_t(eights);
-  arguments.matrices = uint32_t(matrices);
-  arguments.batch_dims = uint32_t(batch.size());
-  launch.run(UnitOperand{.type = uint32_t(x.dtype()),
-                         .in_fours = is_f32 && lies_in_runs(4, side, arguments.from, 4),
-                         .scaled = largest.defined()},
-             {group_count(uint64_t(elements) / 8 / kGroupSize + 1, recorder)}, bytes_of(arguments));
-  side.close_step = 1;
-  side.far_step = eights * 8;
-  side.batch = steps;
-  return made;
-}
+using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::MatmulTail;
 
 // Names of the variants in a profile. "ragged": tiles reach beyond the matrices, so each access is checked.
 std::string variant(const ShaderCode&, Constants constants) {
@@ -173,14 +114,10 @@ void add_tail(const ProductTile& tile, MatmulArguments arguments, const Tensor& 
 Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, Ending& end,
                       const Tensor& c, Recorder& recorder) {
   ProductSide left = left_side(p), right = right_side(p);
-  Tensor a = given_a, b = given_b, largest[2];
-  if (p.scaled()) {
-    largest[0] = largest_magnitude(a, recorder);
-    largest[1] = largest_magnitude(b, recorder);
-  }
+  UnitOperand a{given_a, {}}, b{given_b, {}};
   if (p.on_units()) {
-    a = unit_operand(a, left, p, largest[0], recorder);
-    b = unit_operand(b, right, p, largest[1], recorder);
+    a = recorder.unit_operands.operand(given_a, left, p, recorder);
+    b = recorder.unit_operands.operand(given_b, right, p, recorder);
   }
   const auto [chosen, parts] = plan_of(p, recorder.physical, recorder.rates, recorder.products);
   const ProductTile& tile = *chosen;
@@ -199,8 +136,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   const uint32_t tail_tiles = all_tiles - arguments.whole_tiles,
                  tiles = arguments.whole_tiles + tail_tiles * arguments.splits;
   const bool whole = parts == 1 || arguments.splits == 1, biased = end.bias.defined() && whole;
-  arguments.a = launch.reads(a);
-  arguments.b = launch.reads(b);
+  arguments.a = launch.reads(a.tensor);
+  arguments.b = launch.reads(b.tensor);
   const bool ends = whole && (p.on_units() || ends_within(end.activation, tile.own_m * tile.own_n));
   const Activation activation = ends ? std::exchange(end.activation, Activation::none) : Activation::none;
   const Tensor made =
@@ -216,8 +153,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
     arguments.bias_step = end.bias.strides()[0];
   }
   if (p.scaled()) {
-    arguments.a_largest = launch.reads(largest[0]);
-    arguments.b_largest = launch.reads(largest[1]);
+    arguments.a_largest = launch.reads(a.largest);
+    arguments.b_largest = launch.reads(b.largest);
   }
   arguments.a_row = left.along_k ? left.far_step : left.close_step;
   arguments.a_column = left.along_k ? left.close_step : left.far_step;

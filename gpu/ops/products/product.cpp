@@ -230,6 +230,12 @@ ProductSide right_side(const Product& p) {
   return {true, p.k, p.n, p.b_row, p.b_column, p.b_batch};
 }
 
+bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
+  const auto aligned = [&](int64_t step) { return step * int64_t(item) % 16 == 0; };
+  return address % 16 == 0 && side.close_step == 1 && side.close % count == 0 && aligned(side.far_step) &&
+         std::all_of(side.batch.begin(), side.batch.end(), aligned);
+}
+
 ProductKey key_of(const Product& p) {
   return {p.m, p.n, p.k, numel(p.batch), p.type, p.on_units(), !left_side(p).along_k, !right_side(p).along_k};
 }

@@ -36,6 +36,8 @@ struct ProductSide {
 };
 ProductSide left_side(const Product&);
 ProductSide right_side(const Product&);
+// Whether each line can be read in runs of `count` elements that begin at multiples of 16 bytes.
+bool lies_in_runs(int64_t count, const ProductSide&, uint64_t address, size_t item);
 
 // A tile bm x bn of C, computed in steps of bk along k.
 struct ProductTile {
