@@ -168,6 +168,39 @@ TEST_CASE("products with long sums and few results have the same bits for any nu
   set_thread_count(before);
 }
 
+TEST_CASE("products of a few rows are right in every layout, in the same bits for any number of threads") {
+  const NoGrad off;
+  const int before = thread_count();
+  for (const auto [m, n, k] : {std::array<int64_t, 3>{2, 1003, 64},
+                               {5, 999, 65},
+                               {8, 2048, 300},
+                               {16, 700, 515},
+                               {3001, 3, 64},
+                               {4000, 13, 131},
+                               {17, 600, 200}})
+    for (const bool a_turned : {false, true})
+      for (const bool b_turned : {false, true}) {
+        const Tensor a = random_tensor({m, k}, 11), b = random_tensor({k, n}, 12);
+        const std::vector<double> expected = naive_matmul(a, b);
+        const auto product = [&](DType type) {
+          const Tensor x = to(a_turned ? contiguous(t(a)) : a, type),
+                       y = to(b_turned ? contiguous(t(b)) : b, type);
+          return matmul(a_turned ? t(x) : x, b_turned ? t(y) : y);
+        };
+        set_thread_count(1);
+        const Tensor alone = product(DType::f32);
+        INFO(m, " x ", n, " x ", k, a_turned ? ", first turned" : "", b_turned ? ", second turned" : "");
+        CHECK(largest_difference(product(DType::f64), expected) < 1e-11);
+        CHECK(largest_difference(alone, expected) < 1e-3);
+        if (!b_turned || std::min(m, n) > 16 || (n <= 16 && a_turned)) continue;  // products of BLAS
+        for (const int threads : {2, 5, 16}) {
+          set_thread_count(threads);
+          CHECK(largest_difference(product(DType::f32), alone.to_vector<double>()) == 0);
+        }
+      }
+  set_thread_count(before);
+}
+
 TEST_CASE("matmul with nothing to add up is zero, and without results has none") {
   const NoGrad off;
   CHECK(matmul(zeros({3, 0}), zeros({0, 2})).to_vector<double>() == std::vector<double>(6, 0.0));

@@ -121,7 +121,8 @@ template <class T>
 int64_t piece_of_sums(const Products<T>& p) {
   constexpr int64_t kSmallResult = 1 << 15, kLeastTerms = 512, kMostPieces = 64;
   if (!p.batch.empty() || p.m * p.n > kSmallResult || p.k < 2 * kLeastTerms) return 0;
-  const int64_t terms = int64_t(2 * kGrain / (kOperations<T> * double(p.m) * double(p.n)));
+  const double grain = std::min(p.m, p.n) < 8 ? kVectorGrain : 2 * kGrain;
+  const int64_t terms = int64_t(grain / (kOperations<T> * double(p.m) * double(p.n)));
   const int64_t piece = std::max({kLeastTerms, terms, ceil_div(p.k, kMostPieces)});
   return p.k < 2 * piece ? 0 : ceil_div(piece, kLeastTerms) * kLeastTerms;
 }
@@ -185,11 +186,11 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
       call_gemv(int(n), int(k), {b.data, b.ld, !b.transposed}, a.data, a.transposed ? int(a.ld) : 1, c, 1);
     return;
   }
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T>) {
+    if ((beta == 0 || beta == 1) && multiply_short(m, n, k, a, b, beta == 1, c, ldc)) return;
     if (const TinyProducts<T> tiny{m, n, k, a, b, c, ldc}; beta == 0 && is_tiny(tiny))
       return multiply_tiny(tiny, 0, 1);
-  if constexpr (std::is_floating_point_v<T>)
-    if ((beta == 0 || beta == 1) && multiply_short(m, n, k, a, b, beta == 1, c, ldc)) return;
+  }
   call_gemm(int(m), int(n), int(k), a, b, beta, c, int(ldc));
 }
 

@@ -30,6 +30,19 @@ struct ShortProduct {
   bool turned;  // C is transposed: C[i, j] is c[j * c_row + i]
 };
 
+// C[i, j] (+)= sum over x < k of A[i, x] B[j, x]. The rows of A and B are contiguous.
+template <class T>
+struct DotProducts {
+  int64_t m, n, k;
+  const T* a;
+  int64_t a_row;
+  const T* b;
+  int64_t b_row;
+  bool add;
+  T* c;
+  int64_t c_row, c_column;
+};
+
 }  // namespace lunagrad::blas
 #endif
 
@@ -39,6 +52,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using blas::DotProducts;
 using blas::ShortProduct;
 
 // Rows and vectors of a tile of sums. With a row of B and one element of A they fill the registers.
@@ -169,6 +183,55 @@ void product(const ShortProduct<T>& p) {
   }
 }
 
+// The sums of rows of A times rows of B. Each sum has accumulators of its own, so that its bits do not depend
+// on how the rows are grouped.
+template <class T, int rows, int columns>
+HWY_INLINE void dot_tile(const DotProducts<T>& p, int64_t i, int64_t j) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const T *const a = p.a + i * p.a_row, *const b = p.b + j * p.b_row;
+  V sums[rows][columns];
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < columns; ++v) sums[r][v] = hn::Zero(d);
+  int64_t x = 0;
+  for (; x + lanes <= p.k; x += lanes) {
+    V right[columns];
+#pragma GCC unroll 4
+    for (int v = 0; v < columns; ++v) right[v] = hn::LoadU(d, b + v * p.b_row + x);
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r) {
+      const V left = hn::LoadU(d, a + r * p.a_row + x);
+#pragma GCC unroll 4
+      for (int v = 0; v < columns; ++v) sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < columns; ++v) {
+      T sum = hn::GetLane(hn::SumOfLanes(d, sums[r][v]));
+      for (int64_t y = x; y < p.k; ++y) sum += a[r * p.a_row + y] * b[v * p.b_row + y];
+      T& to = p.c[(i + r) * p.c_row + (j + v) * p.c_column];
+      to = p.add ? to + sum : sum;
+    }
+}
+template <class T, int columns>
+HWY_INLINE void dot_columns(const DotProducts<T>& p, int64_t j) {
+  constexpr int kTile = kRows / 2;
+  int64_t i = 0;
+  for (; i + kTile <= p.m; i += kTile) dot_tile<T, kTile, columns>(p, i, j);
+  for (; i < p.m; ++i) dot_tile<T, 1, columns>(p, i, j);
+}
+template <class T>
+void dot_products(const DotProducts<T>& p) {
+  int64_t j = 0;
+  for (; j + 4 <= p.n; j += 4) dot_columns<T, 4>(p, j);
+  for (; j < p.n; ++j) dot_columns<T, 1>(p, j);
+}
+void dot_f32(const DotProducts<float>& p) { dot_products(p); }
+void dot_f64(const DotProducts<double>& p) { dot_products(p); }
+
 int64_t lanes_f32() { return int64_t(hn::Lanes(hn::ScalableTag<float>())); }
 void product_f32(const ShortProduct<float>& p) { product(p); }
 void product_f64(const ShortProduct<double>& p) { product(p); }
@@ -193,19 +256,52 @@ HWY_EXPORT(product_f32);
 HWY_EXPORT(product_f64);
 HWY_EXPORT(turn_f32);
 HWY_EXPORT(turn_f64);
+HWY_EXPORT(dot_f32);
+HWY_EXPORT(dot_f64);
 
-constexpr int64_t kShort = 64;              // the largest length of a short side
-constexpr int64_t kLeast = 8;               // fewest rows; fewer would fill a block badly
-constexpr double kSmall = 1e6;              // products m n k, up to which BLAS has kernels that do not pack
-constexpr int64_t kOperandBytes = 1 << 20;  // largest size of an operand
+constexpr int64_t kShort = 64;               // the largest length of a short side
+constexpr int64_t kLeast = 8;                // fewest rows; fewer would fill a block badly
+constexpr double kSmall = 1e6;               // products m n k, up to which BLAS has kernels that do not pack
+constexpr int64_t kOperandBytes = 1 << 20;   // largest size of an operand
+constexpr int64_t kLeastDots = 64;           // fewest terms of a sum of products along rows
+constexpr int64_t kLeastFew = 4, kFew = 16;  // rows of an operand beside which the other is read once
 
 }  // namespace
 
+// C, or C^T, by dot products of m rows of `few` and n rows of `many`.
+template <class T>
+bool multiply_dots(int64_t m, int64_t n, int64_t k, Matrix<T> few, Matrix<T> many, bool add, T* c,
+                   int64_t c_row, int64_t c_column) {
+  const Workspace<T> packed(few.transposed ? m * k : 0);
+  const T* rows = few.data;
+  int64_t row = few.ld;
+  if (few.transposed) {
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t x = 0; x < k; ++x) packed.data()[i * k + x] = few.data[x * few.ld + i];
+    rows = packed.data();
+    row = k;
+  }
+  const DotProducts<T> p{m, n, k, rows, row, many.data, many.ld, add, c, c_row, c_column};
+  if constexpr (std::is_same_v<T, float>)
+    HWY_DYNAMIC_DISPATCH(dot_f32)(p);
+  else
+    HWY_DYNAMIC_DISPATCH(dot_f64)(p);
+  return true;
+}
+
 template <class T>
 bool multiply_short(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, bool add, T* c, int64_t ldc) {
-  if (m < kLeast || n < kLeast || (m > kShort && (k > kShort || b.transposed))) return false;
-  if (double(m) * double(n) * double(k) <= kSmall) return false;
-  if (std::max(m, n) * k > kOperandBytes / int64_t(sizeof(T))) return false;
+  // A few rows times the rows of the other operand, which are read once.
+  if (b.transposed && k >= kLeastDots) {
+    if (m <= kFew) return multiply_dots(m, n, k, a, b, add, c, ldc, 1);
+    if (n <= kFew && !a.transposed) return multiply_dots(n, m, k, {b.data, b.ld, false}, a, add, c, 1, ldc);
+  }
+  const bool few = m >= kLeastFew && m <= kFew && k >= kLeastDots;
+  if (!few) {
+    if (m < kLeast || n < kLeast || (m > kShort && (k > kShort || b.transposed))) return false;
+    if (double(m) * double(n) * double(k) <= kSmall) return false;
+    if (std::max(m, n) * k > kOperandBytes / int64_t(sizeof(T))) return false;
+  }
   static const bool has_vectors = HWY_DYNAMIC_DISPATCH(lanes_f32)() >= 4;
   if (!has_vectors) return false;
   const auto run = [](const ShortProduct<T>& p) {

@@ -1,7 +1,7 @@
 #pragma once
-// Products of matrices that fit into the second-level cache and have one short side. BLAS packs both operands
-// first, which takes as long as such a product. Here the sums stay in registers and only the smaller operand
-// is packed. Pure, any thread.
+// Products of matrices with one short side: of a few rows, or of operands that fit into the second-level
+// cache. BLAS packs both operands first, which takes as long as such a product. Here the sums stay in
+// registers and only the smaller operand is packed. Pure, any thread.
 #include "runtime/ops/products/cpu/matrix.h"
 
 namespace lunagrad::blas {
