@@ -39,8 +39,17 @@ bool merged_images(const BatchedCall& call, Operands& out) {
 // Each sample must be a batch of images.
 template <int full>
 bool folded_images(const BatchedCall& call, Operands& out) {
-  return call.batched == 1 && call.ndim(0) >= full && call.ndim(0) <= 4 && call.size > 0 &&
-         (call.ndim(0) == 3 ? merged_images<3>(call, out) : merged_images<4>(call, out));
+  if (call.batched != 1 || call.ndim(0) < full || call.size == 0) return false;
+  switch (call.ndim(0)) {
+    case 3:
+      return merged_images<3>(call, out);
+    case 4:
+      return merged_images<4>(call, out);
+    case 5:
+      return merged_images<5>(call, out);
+    default:
+      return false;
+  }
 }
 
 // Statistics of each image: only the input is batched.

@@ -138,9 +138,10 @@ void write_adaptive_max(const Site& site) {
 
 void write_interpolate(const Site& site) {
   enum { kSize, kScaleFactor, kMode, kAlignCorners };
+  constexpr int64_t kNearest = 0, kNearestExact = 6;
   const Call& call = site.call;
-  const bool nearest = call.integer(kMode) == 0;
-  const char* const coordinates = nearest                    ? "asymmetric"
+  const bool floors = call.integer(kMode) == kNearest, rounds = call.integer(kMode) == kNearestExact;
+  const char* const coordinates = floors                     ? "asymmetric"
                                   : call.flag(kAlignCorners) ? "align_corners"
                                                              : "half_pixel";
   std::string scales, sizes;
@@ -151,9 +152,10 @@ void write_interpolate(const Site& site) {
   } else {
     sizes = site.graph().sizes(list_of(call.output().shape()));
   }
-  std::vector<Attribute> attributes = {{"mode", nearest ? "nearest" : "linear"},
+  std::vector<Attribute> attributes = {{"mode", floors || rounds ? "nearest" : "linear"},
                                        {"coordinate_transformation_mode", coordinates}};
-  if (nearest) attributes.push_back({"nearest_mode", "floor"});
+  if (floors) attributes.push_back({"nearest_mode", "floor"});
+  if (rounds) attributes.push_back({"nearest_mode", "round_prefer_ceil"});
   site.give(0, site.add("Resize", {site.in(0), "", scales, sizes}, attributes));
 }
 

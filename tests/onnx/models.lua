@@ -118,6 +118,9 @@ export("resize", function(x)
     F.interpolate(x, {scale_factor = 2, mode = "bilinear"}), F.interpolate(x, {size = {9, 4}, mode = "bilinear"}),
     F.interpolate(x, {size = {9, 4}, mode = "bilinear", align_corners = true})
 end, lg.randn(2, 3, 5, 6), {dynamic_batch = true})
+export("resize_volume", function(x)
+  return F.interpolate(x, {scale_factor = 2, mode = "trilinear"}), F.interpolate(x, {size = {3, 5, 7}, mode = "nearest-exact"})
+end, lg.randn(2, 3, 2, 3, 4))
 
 local batch_norm = nn.BatchNorm1d(6, {affine = false})
 batch_norm(lg.randn(8, 6, 4))
