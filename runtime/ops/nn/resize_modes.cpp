@@ -1,4 +1,4 @@
-// interpolate as a composition, for the modes without a kernel: each spatial dim is resized by itself.
+// interpolate as a composition: each spatial dim is resized by itself. Modes without a kernel run so.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,6 +18,7 @@ struct Axis {
   int dim;
   int64_t in, out;
   double step;  // elements of the input for one of the result
+  Value factor;
 };
 
 Axis axis_of(const Call& call, const Tensor& x, int i) {
@@ -33,12 +34,13 @@ Axis axis_of(const Call& call, const Tensor& x, int i) {
   }
   if (in < 1 || !(out >= 1) || out > 0x1p40)
     fail("interpolate: dim ", dim + 1, " would go from ", in, " elements to ", out);
-  return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kInterpolateScaleFactor)};
+  return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kInterpolateScaleFactor),
+          call.params[kInterpolateScaleFactor]};
 }
 
 // What one element of the result blends: elements of the input, and their weights.
 struct Taps {
-  std::vector<Tensor> places, weights;  // i64 and f64 of the result's length
+  std::vector<Tensor> places, weights;  // i64 and f64 of the result's length; no weights for a copy
 };
 
 double cubic(double d) {
@@ -47,19 +49,31 @@ double cubic(double d) {
   return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
-Taps cubic_taps(const Axis& axis, bool align_corners) {
+Taps composed_taps(const Axis& axis, int64_t mode, bool align_corners) {
+  const bool nearest = mode == int64_t(Interpolation::nearest), exact = mode == kNearestExact;
+  const int count = nearest || exact ? 1 : mode == kBicubic ? 4 : 2;
   Taps taps;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < count; ++i) {
     taps.places.push_back(Tensor::empty({axis.out}, DType::i64));
-    taps.weights.push_back(Tensor::empty({axis.out}, DType::f64));
+    if (count > 1) taps.weights.push_back(Tensor::empty({axis.out}, DType::f64));
   }
   const double aligned = axis.out > 1 ? double(axis.in - 1) / double(axis.out - 1) : 0;
+  const auto set = [&](int i, int64_t at, int64_t place, double weight) {
+    taps.places[size_t(i)].data<int64_t>()[at] = std::clamp<int64_t>(place, 0, axis.in - 1);
+    if (count > 1) taps.weights[size_t(i)].data<double>()[at] = weight;
+  };
   for (int64_t i = 0; i < axis.out; ++i) {
-    const double at = align_corners ? double(i) * aligned : (double(i) + 0.5) * axis.step - 0.5;
-    const double low = std::floor(at);
-    for (int k = 0; k < 4; ++k) {
-      taps.places[size_t(k)].data<int64_t>()[i] = std::clamp<int64_t>(int64_t(low) + k - 1, 0, axis.in - 1);
-      taps.weights[size_t(k)].data<double>()[i] = cubic(at - low - (k - 1));
+    if (nearest || exact) {
+      set(0, i, nearest_element(i, axis.in, axis.out, axis.factor, exact), 1);
+    } else {
+      const double at = align_corners ? double(i) * aligned : (double(i) + 0.5) * axis.step - 0.5;
+      const double low = std::floor(count == 2 ? std::max(at, 0.0) : at);
+      if (count == 2) {
+        const double share = std::max(at, 0.0) - low;
+        set(0, i, int64_t(low), 1 - share), set(1, i, int64_t(low) + 1, share);
+      } else {
+        for (int k = 0; k < 4; ++k) set(k, i, int64_t(low) + k - 1, cubic(at - low - (k - 1)));
+      }
     }
   }
   return taps;
@@ -76,8 +90,10 @@ Tensor resize_along(const Tensor& x, const Axis& axis, const Taps& taps) {
   Tensor y;
   for (size_t i = 0; i < taps.places.size(); ++i) {
     Tensor part = index_select(x, axis.dim, to(taps.places[i], x.device()));
-    const Tensor weights = to(reshape(to(taps.weights[i], x.dtype()), along), x.device());
-    part = has_zero(taps.weights[i]) ? product_unless_zero(part, weights) : part * weights;
+    if (!taps.weights.empty()) {
+      const Tensor weights = to(reshape(to(taps.weights[i], x.dtype()), along), x.device());
+      part = has_zero(taps.weights[i]) ? product_unless_zero(part, weights) : part * weights;
+    }
     y = y.defined() ? y + part : part;
   }
   return y;
@@ -143,9 +159,12 @@ Operands interpolate_compose(const Call& call) {
     return {apply1(*pools[dims - 1], {x}, {size})};
   }
   Tensor y = to(x, accumulate_type(x.dtype()));
+  const bool blends = mode != int64_t(Interpolation::nearest) && mode != kNearestExact;
   for (int i = dims - 1; i >= 0; --i) {
     const Axis axis = axis_of(call, x, i);
-    y = resize_along(y, axis, cubic_taps(axis, call.flag(kInterpolateAlignCorners)));
+    // The dim does not change, for any factor.
+    if (blends && mode != kBicubic && axis.in == axis.out) continue;
+    y = resize_along(y, axis, composed_taps(axis, mode, call.flag(kInterpolateAlignCorners)));
   }
   return {to(y, x.dtype())};
 }
