@@ -219,7 +219,7 @@ expect.close(nn.Softmax(1)(lg.zeros(4, 2)), lg.full({4, 2}, 0.25))
 expect.close(nn.GLU()(lg.tensor {{2.0, 3, 0, 0}}), {{1, 1.5}})
 expect.close(nn.PReLU {num_parameters = 2, init = 0.5}(lg.tensor {{-2.0, 3}}), {{-1, 3}})
 -- A function of nn.functional is the op of that name, or is defined in Lua; the functions below take more than the op.
-local wider = {interpolate = true, unfold = true}
+local wider = {ctc_loss = true, interpolate = true, unfold = true}
 for _, name in ipairs {
   "relu", "relu6", "selu", "silu", "mish", "hardsigmoid", "hardswish", "leaky_relu", "elu", "celu", "hardtanh", "threshold",
   "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "rrelu",

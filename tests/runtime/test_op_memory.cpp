@@ -13,8 +13,10 @@ constexpr double kMost = 4;
 const std::map<std::string, const char*> kLarge = {
     {"_prod_dtype", "the operand is cast to f64, which the test asks of f32"},
     {"_sum_dtype", "the operand is cast to f64, which the test asks of f32"},
+    {"bilinear", "the products of the weight and input2, for each feature of input1"},
     {"binary_cross_entropy_with_logits", "the terms of pos_weight are tensors of the operand's size"},
     {"conv3d", "the gradient multiplies the windows of a slice, which overlap"},
+    {"conv_tbc", "the gradient of the weight is added up in parts, of 8 MiB at most"},
     {"cumprod", "the gradient of few rows has two scans"},
     {"embedding_bag", "mode max chooses among copies of the rows: ids times columns"},
     {"fft.fft", "a length with a large prime factor is a convolution of more than twice the length"},
