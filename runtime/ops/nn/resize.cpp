@@ -327,8 +327,7 @@ Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel
 std::span<const Op* const> resize_ops() {
   static const std::vector<const Op*> ops = [] {
     std::vector<const Op*> list = {&kInterpolate, &kIm2col, &kCol2im, &kInterpolateGrad};
-    for (const auto& family : {sampling_ops(), shuffle_ops()})
-      list.insert(list.end(), family.begin(), family.end());
+    for (const Op* const op : sampling_ops()) list.push_back(op);
     return list;
   }();
   return ops;

@@ -45,6 +45,5 @@ Tensor product_unless_zero(const Tensor& values, const Tensor& weights);
 std::array<Tensor, 4> cubic_weights(const Tensor& t);
 
 std::span<const Op* const> sampling_ops();  // sampling.cpp
-std::span<const Op* const> shuffle_ops();   // shuffle.cpp
 
 }  // namespace lunagrad
