@@ -133,8 +133,8 @@ void compute_block(uint item) {
   barrier();
   EACH_FRAGMENT(DECLARE_LEFT, q)
   EACH_FRAGMENT(LOAD_LEFT, q)
-  // reference: of the weights; total: their sum, for each component. row_reference: of row lane % 16. All are
-  // times log2(e).
+  // For each component the reference of its row, a score times log2(e), and the sum of its weights.
+  // row_reference: the reference of row lane % 16.
   float reference[8], total[8], row_reference = kNone;
   [[unroll]] for (uint i = 0; i < kComponents; ++i) {
     reference[i] = kNone;

@@ -110,7 +110,7 @@ HWY_INLINE void wide(const TinyProduct<T>& p) {
   }
 }
 
-// Columns in vectors of `width` elements, of which one or two, overlapping, make a row.
+// A row of columns is one vector of `width` elements, or two that overlap.
 template <int width, class T>
 HWY_INLINE void narrow(const TinyProduct<T>& p) {
   const hn::CappedTag<T, width> d;
