@@ -164,6 +164,24 @@ TEST_CASE("long rows of every type are sorted, and their first elements chosen")
         }
       }
     }
+  // So long that digits have 11 bits.
+  for (const DType type : {DType::f32, DType::i32, DType::i64}) {
+    const Tensor x = special({2, 70001}, ++stream, type), there = to(x, gpu());
+    for (const bool descending : {false, true})
+      for (const int64_t k : {3, 1000}) {
+        const auto best = topk(x, k, 1, descending), found = topk(there, k, 1, descending);
+        CHECK_MESSAGE(words(found.first) == words(best.first), text(type, " k ", k));
+        CHECK_MESSAGE(words(found.second) == words(best.second), text(type, " k ", k));
+      }
+    for (const int64_t k : {1, 35000, 70001}) {
+      const Operands best = apply(*find_op("kthvalue"), {x}, {k, 1, true}),
+                     found = apply(*find_op("kthvalue"), {there}, {k, 1, true});
+      CHECK_MESSAGE(words(found[0]) == words(best[0]), text(type, " place ", k));
+      CHECK_MESSAGE(words(found[1]) == words(best[1]), text(type, " place ", k));
+    }
+    CHECK(words(apply(*find_op("median"), {there}, {1, false})[0]) ==
+          words(apply(*find_op("median"), {x}, {1, false})[0]));
+  }
   const Tensor equal = full({3, 20000}, 2.5, DType::f32);
   CHECK(words(topk(to(equal, gpu()), 2500, 1, true).second) == words(topk(equal, 2500, 1, true).second));
   require_none(fallbacks);

@@ -11,12 +11,12 @@ namespace {
 using shaders::Select;
 
 struct SelectArguments {
-  uint64_t operand, chosen, places, digits, states, counts, before;
-  uint32_t wanted, pass, passes, tiles, slabs, type, flipped;
+  uint64_t operand, chosen, places, digits, states, counts, before, marks;
+  uint32_t wanted, pass, passes, tiles, slabs, tiles_of_slab, flipped;
   uint32_t which;
   Rows rows;
 };
-static_assert(offsetof(SelectArguments, rows) == 88);
+static_assert(offsetof(SelectArguments, rows) == 96);
 
 // Finds the bound of each row, then writes the selected elements.
 class Selecting {
@@ -27,18 +27,24 @@ class Selecting {
     a_.rows = selection.rows;
     a_.wanted = selection.wanted;
     a_.which = which;
-    a_.passes = x_.dtype() == DType::boolean ? 1 : uint32_t(item_size(x_.dtype()));
-    a_.type = uint32_t(x_.dtype());
-    a_.flipped = selection.descending ? 0xffffffff : 0;
     rows_ = a_.rows.count;
     const uint64_t extent = a_.rows.extent;
+    const uint32_t bits = 8 * uint32_t(item_size(x_.dtype()));
+    // The counters of larger digits are worth their memory in longer rows.
+    constexpr uint64_t kLong = 1 << 16;
+    digit_bits_ = bits >= 32 && extent >= kLong ? 11 : 8;
+    a_.passes = (bits + digit_bits_ - 1) / digit_bits_;
+    a_.flipped = selection.descending ? 0xffffffff >> (32 - std::min(bits, 32u)) : 0;
     tiles_ = (extent + kTile - 1) / kTile;
     a_.tiles = uint32_t(tiles_);
     const uint64_t fewest = (extent + kLongestSlab - 1) / kLongestSlab;
-    a_.slabs = uint32_t(std::clamp<uint64_t>(recorder.rates.busy_groups(8) / rows_, fewest, tiles_));
+    const uint64_t slabs = std::clamp<uint64_t>(recorder.rates.busy_groups(8) / rows_, fewest, tiles_);
+    a_.tiles_of_slab = uint32_t((tiles_ + slabs - 1) / slabs);
+    a_.slabs = uint32_t((tiles_ + a_.tiles_of_slab - 1) / a_.tiles_of_slab);
     states_.emplace(recorder, rows_ * (a_.passes + 1) * 16);
     counts_.emplace(recorder, rows_ * tiles_ * 8);
     before_.emplace(recorder, rows_ * tiles_ * 8);
+    marks_.emplace(recorder, rows_ * tiles_ * 32);
     find_bounds();
   }
 
@@ -50,6 +56,7 @@ class Selecting {
     a_.states = launch.reads(*states_);
     a_.counts = launch.reads(*counts_);
     a_.before = launch.reads(*before_);
+    a_.marks = launch.reads(*marks_);
     a_.chosen = launch.writes(chosen);
     a_.places = launch.writes(places);
     run(launch, mode, rows_ * tiles_);
@@ -57,13 +64,17 @@ class Selecting {
 
  private:
   void run(Launch& launch, uint32_t mode, uint64_t groups) {
-    launch.run(Select{.mode = mode, .raw_type = raw_type(x_.dtype())}, {group_count(groups, recorder_)},
-               bytes_of(a_));
+    launch.run(Select{.mode = mode,
+                      .raw_type = raw_type(x_.dtype()),
+                      .type = uint32_t(x_.dtype()),
+                      .bits = digit_bits_},
+               {group_count(groups, recorder_)}, bytes_of(a_));
   }
 
   void find_bounds() {
     // The counts of digits, then the counts of NaN.
-    const Tensor digits = Tensor::empty({int64_t(rows_ * (a_.passes * 256 + 1))}, DType::i32, x_.device());
+    const Tensor digits =
+        Tensor::empty({int64_t(rows_ * ((uint64_t(a_.passes) << digit_bits_) + 1))}, DType::i32, x_.device());
     copy(digits, Tensor::number(int64_t(0)), recorder_);
     for (a_.pass = 0; a_.pass < a_.passes; ++a_.pass) {
       Launch launch(recorder_);
@@ -78,7 +89,8 @@ class Selecting {
       a_.digits = launch.reads(digits);
       a_.states = launch.writes(*states_);
       a_.counts = launch.writes(*counts_);
-      run(launch, Select::kCount, rows_ * tiles_);
+      a_.marks = launch.writes(*marks_);
+      run(launch, Select::kCount, rows_ * a_.slabs);
     }
     Launch launch(recorder_);
     a_.counts = launch.reads(*counts_);
@@ -90,7 +102,8 @@ class Selecting {
   Recorder& recorder_;
   SelectArguments a_{};
   uint64_t rows_, tiles_;
-  std::optional<Scratch> states_, counts_, before_;
+  uint32_t digit_bits_ = 8;
+  std::optional<Scratch> states_, counts_, before_, marks_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace lunagrad::gpu {
 // Writes the first elements of each row of x in ascending or descending order, but unsorted: first the
 // elements before the last one (the bound) by position, then those equal to it by position. `chosen` is
 // [rows, wanted] in x's type. `places`, u32 [rows, wanted], are their positions in the row. `rows` describes
-// x; 0 < wanted <= row length.
+// x, which is contiguous; 0 < wanted <= row length.
 struct Selection {
   const Tensor& x;
   const Rows& rows;
