@@ -45,13 +45,16 @@ uint32_t threads_along(uint32_t length) {
   return std::bit_floor(std::clamp<uint32_t>(length / 4, 1, kGroupSize));
 }
 
+uint32_t whole_subgroups(const PhysicalDevice& physical) {
+  return physical.subgroup_sums && kGroupSize % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+}
+
 namespace {
 
 constexpr uint32_t kMostHeld = 8;  // vectors: 32 registers
 
 RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
-  const uint32_t subgroup =
-      physical.subgroup_sums && kGroupSize % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+  const uint32_t subgroup = whole_subgroups(physical);
   if (!in_fours || length / 4 > kGroupSize * kMostHeld) {
     const uint32_t along = threads_along(length);
     return {along, 0, along >= subgroup ? subgroup : 0};
@@ -64,16 +67,19 @@ RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
   return {along, (fours + along - 1) / along, along >= subgroup ? subgroup : 0};
 }
 
-bool is_aligned(const Tensor& x) {
-  return (x.dtype() == DType::f32 || is_16bit_float(x.dtype())) && x.offset() % 4 == 0;
-}
+bool is_float(const Tensor& x) { return x.dtype() == DType::f32 || is_16bit_float(x.dtype()); }
+bool is_aligned(const Tensor& x) { return is_float(x) && x.offset() % 4 == 0; }
 
 }  // namespace
 
 bool can_move_in_fours(const Rows& rows, std::span<const Tensor* const> tensors) {
+  return lie_in_fours(rows, tensors) &&
+         std::all_of(tensors.begin(), tensors.end(), [](const Tensor* x) { return is_float(*x); });
+}
+bool lie_in_fours(const Rows& rows, std::span<const Tensor* const> tensors) {
   bool in_fours = rows.extent % 4 == 0;
   for (size_t k = 0; k < tensors.size(); ++k) {
-    in_fours = in_fours && is_aligned(*tensors[k]) && rows.step[k] == 1;
+    in_fours = in_fours && tensors[k]->offset() % 4 == 0 && rows.step[k] == 1;
     for (uint32_t d = 0; d < rows.dims; ++d)
       in_fours = in_fours && (rows.size[d] == 1 || rows.stride[k][d] % 4 == 0);
   }

@@ -24,6 +24,10 @@ uint32_t threads_along(uint32_t length);
 // Whether all rows can be accessed four elements at a time: they are f32 or 16-bit floats, and their elements
 // are adjacent and begin at multiples of four.
 bool can_move_in_fours(const Rows&, std::span<const Tensor* const>);
+// The same for elements of any type.
+bool lie_in_fours(const Rows&, std::span<const Tensor* const>);
+// The subgroup size if workgroups are whole subgroups that combine their values, else 0.
+uint32_t whole_subgroups(const PhysicalDevice&);
 
 struct RowPlan {
   uint32_t along;         // invocations per row

@@ -8,7 +8,7 @@ const uint kLargest = 0, kSmallest = 1, kLogSum = 2;  // MODE
 layout(constant_id = 2) const uint TYPE = 6;
 layout(constant_id = 3) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
 layout(constant_id = 4) const uint STAGE = 0;
-layout(constant_id = 5) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
+layout(constant_id = 5) const bool FOURS = false;  // rows of elements of 32 bits that can be accessed four at a time
 layout(constant_id = 6) const uint RUNS = 1;  // of kRuns
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -21,34 +21,40 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-const uint kNowhere = 0xffffffffu;
-
-// Among equal elements the last one counts; NaN stays until the next NaN.
+// Among equal elements the last one counts; NaN stays until the next NaN. A key of up to 32 bits is in `high`.
+const bool kWideKeys = TYPE == kI64;
 struct Extreme {
-  uint64_t key;
-  uint place;
+  uint high, low;
+  uint after;  // the position plus 1; 0: no element
 };
+bool exceeds(Extreme a, Extreme b) {
+  if (!kWideKeys) return a.high > b.high;
+  return a.high != b.high ? a.high > b.high : a.low > b.low;
+}
 Extreme later(Extreme a, Extreme b) {
-  if (b.place == kNowhere) return a;
-  return a.place == kNowhere || b.key >= a.key ? b : a;
+  return b.after == 0 || exceeds(a, b) ? a : b;
+}
+Extreme extreme_of(uint order, uint place) {
+  const bool nan = TYPE >= kF16 && order == 0xffffffffu;
+  return Extreme(MODE == kLargest || nan ? order : ~order, 0, place + 1);
 }
 Extreme extreme_at(int64_t i, uint place) {
   const uint64_t order = order_at(arguments.operand, i, TYPE);
-  const bool nan = TYPE >= kF16 && order == 0xffffffffUL;
-  const uint64_t key = MODE == kLargest || nan ? order : TYPE == kI64 ? ~order : ~order & 0xffffffffUL;
-  return Extreme(key, place);
+  if (!kWideKeys) return extreme_of(uint(order), place);
+  const uvec2 key = unpackUint2x32(MODE == kLargest ? order : ~order);
+  return Extreme(key.y, key.x, place + 1);
 }
 
 // exp(top) sum; top is the largest exponent.
 struct LogSum {
   float top, sum;
 };
-float share_of_top(LogSum a, float top) {
-  return a.sum == 0.0 ? 0.0 : a.top == top ? a.sum : a.sum * lg_exp(a.top - top);
-}
 LogSum both(LogSum a, LogSum b) {
-  const float top = max(a.top, b.top);
-  return LogSum(top, share_of_top(a, top) + share_of_top(b, top));
+  const bool rises = b.top > a.top;
+  const float top = rises ? b.top : a.top, other_top = rises ? a.top : b.top;
+  const float sum = rises ? b.sum : a.sum, other = rises ? a.sum : b.sum;
+  const float factor = other_top == top ? 1.0 : lg_exp(other_top - top);
+  return LogSum(top, sum + (other == 0.0 ? 0.0 : other * factor));
 }
 LogSum log_sum_of(float x) {
   if (lg_isnan(x)) return LogSum(-infinity(), nan());
@@ -67,12 +73,12 @@ struct Item {
 const uint kRuns = 2;
 const bool kAdds = MODE == kLogSum;
 const uint kFloats = kF32;
-shared uint64_t shared_keys[kAdds ? 1 : 272 * kRuns];
-shared uint shared_places[kAdds ? 1 : 272 * kRuns];
+shared uvec2 shared_extremes[kAdds ? 1 : 272 * kRuns];
+shared uint shared_lows[kWideKeys ? 272 * kRuns : 1];
 shared vec2 shared_sums[kAdds ? 272 * kRuns : 1];
 
 Item none() {
-  return Item(Extreme(0, kNowhere), LogSum(-infinity(), 0.0));
+  return Item(Extreme(0, 0, 0), LogSum(-infinity(), 0.0));
 }
 Item both(Item a, Item b) {
   if (kAdds)
@@ -85,8 +91,8 @@ void share(uint i, Item item) {
   if (kAdds) {
     shared_sums[i] = vec2(item.sum.top, item.sum.sum);
   } else {
-    shared_keys[i] = item.best.key;
-    shared_places[i] = item.best.place;
+    shared_extremes[i] = uvec2(item.best.high, item.best.after);
+    if (kWideKeys) shared_lows[i] = item.best.low;
   }
 }
 Item shared_at(uint i) {
@@ -94,17 +100,17 @@ Item shared_at(uint i) {
   if (kAdds)
     item.sum = LogSum(shared_sums[i].x, shared_sums[i].y);
   else
-    item.best = Extreme(shared_keys[i], shared_places[i]);
+    item.best = Extreme(shared_extremes[i].x, kWideKeys ? shared_lows[i] : 0, shared_extremes[i].y);
   return item;
 }
-// 16 bytes each: the key and the position, or both numbers.
+// 16 bytes each: an extreme, or both numbers.
 void keep(uint i, Item item) {
   const uint64_t at = arguments.kept + uint64_t(i) * 16;
   if (kAdds) {
     C64Element(at).at = vec2(item.sum.top, item.sum.sum);
   } else {
-    U64Element(at).at = item.best.key;
-    I32Element(at + 8).at = int(item.best.place);
+    U32x2Elements(at).at = uvec2(item.best.high, item.best.low);
+    I32Element(at + 8).at = int(item.best.after);
   }
 }
 Item kept_at(uint i) {
@@ -114,7 +120,8 @@ Item kept_at(uint i) {
     const vec2 pair = C64Element(at).at;
     item.sum = LogSum(pair.x, pair.y);
   } else {
-    item.best = Extreme(U64Element(at).at, uint(I32Element(at + 8).at));
+    const uvec2 key = U32x2Elements(at).at;
+    item.best = Extreme(key.x, key.y, uint(I32Element(at + 8).at));
   }
   return item;
 }
@@ -143,14 +150,55 @@ void put(int64_t starts[3], uint i, Item before, Item with) {
     store_f32(arguments.result, to, value_of(with.sum));
     return;
   }
-  const int64_t place = int64_t(with.best.place);
+  const int64_t place = int64_t(with.best.after) - 1;
   store_integer(arguments.result, to, RAW_TYPE,
                 load_integer(arguments.operand, starts[1] + place * arguments.rows.step[1], RAW_TYPE));
   store_integer(arguments.places, starts[2] + at * arguments.rows.step[2], kI64, place);
 }
 
+// The items of earlier invocations of the subgroup, combined. An element is an extreme of those up to it if its key
+// is the largest so far; the last of them counts.
+const bool kInSubgroups = SUBGROUP > 0 && !kAdds && !kWideKeys;
+Item before_in_subgroup(Item own) {
+  Item before = none();
+  before.best.high = subgroupExclusiveMax(own.best.high);
+  before.best.after = subgroupExclusiveMax(own.best.high >= before.best.high ? own.best.after : 0);
+  return before;
+}
+
 #define IN_STEPS
+#define OWN_FOURS
 #include "scan_rows.glsl"
+
+uint64_t four_at_address(int64_t starts[3], uint i) {
+  return arguments.operand + (starts[1] + int64_t(i)) * 4;
+}
+Four items_at(int64_t starts[3], uint i) {
+  if (kAdds) return floats_at(starts, i);
+  const uvec4 bits = U32x4Elements(four_at_address(starts, i)).at;
+  Four four = Four(Item[](none(), none(), none(), none()));
+  [[unroll]] for (uint v = 0; v < 4; ++v) four.at[v].best = extreme_of(order_of_bits(bits[v], TYPE), i + v);
+  return four;
+}
+void put_items(int64_t starts[3], uint i, Item before, Four with) {
+  if (kAdds) {
+    put_floats(starts, i, before, with);
+    return;
+  }
+  const uvec4 here = U32x4Elements(four_at_address(starts, i)).at;
+  uvec4 bits, after;
+  uint best = 0;
+  if (before.best.after > 0) best = uint(I32Element(four_at_address(starts, before.best.after - 1)).at);
+  [[unroll]] for (uint v = 0; v < 4; ++v) {
+    after[v] = with.at[v].best.after;
+    if (after[v] == i + v + 1) best = here[v];
+    bits[v] = best;
+  }
+  U32x4Elements(arguments.result + (starts[0] + int64_t(i)) * 4).at = bits;
+  const uint64_t places = arguments.places + (starts[2] + int64_t(i)) * 8;
+  U32x4Elements(places).at = uvec4(after.x - 1, 0, after.y - 1, 0);
+  U32x4Elements(places + 16).at = uvec4(after.z - 1, 0, after.w - 1, 0);
+}
 
 void main() {
   scan_rows();

@@ -70,8 +70,11 @@ void run_scan(Form form, const Scan& scan, Recorder& recorder) {
     form.along = threads_along(rows.extent);
     return launch(Form::kParts, groups_of(count * form.along), nullptr);
   }
-  form.fours =
-      !scan.places && can_move_in_fours(rows, std::span(tensors, scan.other && scan.other_in_fours ? 3 : 2));
+  const bool in_fours =
+      scan.places ? item_size(scan.operand.dtype()) == 4 && lie_in_fours(rows, tensors)
+                  : can_move_in_fours(rows, std::span(tensors, scan.other && scan.other_in_fours ? 3 : 2));
+  form.fours = in_fours;
+  form.subgroup = whole_subgroups(recorder.physical);
   constexpr uint64_t kRun = 4 * kGroupSize;
   form.runs = uint32_t(std::min<uint64_t>(Form::kRuns, (extent + kRun - 1) / kRun));
   const uint64_t tile = kRun * form.runs, tiles = (extent + tile - 1) / tile;

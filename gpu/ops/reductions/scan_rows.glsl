@@ -7,7 +7,9 @@
 //   void keep(uint i, Item), Item kept_at(uint i)      items in global memory
 // A tile has RUNS times 1024 items, RUNS <= kRuns.
 // With TWO_OPERANDS and FOURS it defines instead of item_of(): Four items_at(starts, uint i), the items i ...
-// i + 3, and vec4 stored(vec4 values, to), the values to store at the address.
+// i + 3, and vec4 stored(vec4 values, to), the values to store at the address. With OWN_FOURS it defines items_at(),
+// which may call floats_at(), and put_items(), which writes results i ... i + 3 and may call put_floats().
+// With IN_STEPS it defines kInSubgroups, which asks for a whole number of subgroups, and before_in_subgroup().
 //
 // Short rows have ALONG invocations each, which own contiguous parts. Long rows are cut into tiles. If many
 // rows keep the device busy, a workgroup processes the tiles of a row one after the other (kRow). Otherwise
@@ -49,7 +51,26 @@ struct Runs {
 // its items with another invocation's in each of eight steps (Hillis, Steele, 1986).
 #ifdef IN_STEPS
 Runs meet(Runs own, out Runs totals) {
-  const uint me = gl_LocalInvocationID.x;
+  const uint me = thread();
+  if (kInSubgroups) {
+    Runs before;
+    barrier();
+    [[unroll]] for (uint r = 0; r < RUNS; ++r) {
+      before.at[r] = before_in_subgroup(own.at[r]);
+      if (gl_SubgroupInvocationID == SUBGROUP - 1) share(r * 256 + gl_SubgroupID, both(before.at[r], own.at[r]));
+    }
+    barrier();
+    [[unroll]] for (uint r = 0; r < RUNS; ++r) {
+      Item sum = none(), earlier = none();
+      for (uint s = 0; s < 256 / SUBGROUP; ++s) {
+        if (s == gl_SubgroupID) earlier = sum;
+        sum = both(sum, shared_at(r * 256 + s));
+      }
+      before.at[r] = both(earlier, before.at[r]);
+      totals.at[r] = sum;
+    }
+    return before;
+  }
   for (uint apart = 1; apart <= 256; apart *= 2) {
     barrier();
     [[unroll]] for (uint r = 0; r < RUNS; ++r) share(r * 256 + me, own.at[r]);
@@ -67,7 +88,7 @@ Runs meet(Runs own, out Runs totals) {
 }
 #else
 Runs meet(Runs own, out Runs totals) {
-  const uint me = gl_LocalInvocationID.x, block = me / 16, blocks = 256 * kRuns;
+  const uint me = thread(), block = me / 16, blocks = 256 * kRuns;
   barrier();
   [[unroll]] for (uint r = 0; r < RUNS; ++r) share(r * 256 + me, own.at[r]);
   barrier();
@@ -99,7 +120,7 @@ Runs meet(Runs own, out Runs totals) {
 Four items_at(int64_t starts[3], uint i);
 vec4 stored(vec4 values, uint64_t to);
 #else
-Four items_at(int64_t starts[3], uint i) {
+Four floats_at(int64_t starts[3], uint i) {
   const int64_t four = int64_t((arguments.reverse ? length() - 4 - i : i) / 4);
   vec4 x = load_four(arguments.operand + starts[1] * kFloatBytes, four, kFloats);
   if (arguments.reverse) x = x.wzyx;
@@ -107,6 +128,29 @@ Four items_at(int64_t starts[3], uint i) {
 }
 vec4 stored(vec4 values, uint64_t to) {
   return values;
+}
+#endif
+void put_floats(int64_t starts[3], uint i, Item before, Four with) {
+  vec4 y;
+  [[unroll]] for (uint v = 0; v < 4; ++v) {
+    y[v] = value_of(before, with.at[v]);
+    before = with.at[v];
+  }
+  if (arguments.reverse) y = y.wzyx;
+  const uint64_t to = arguments.result + (starts[0] + int64_t(arguments.reverse ? length() - 4 - i : i)) * kFloatBytes;
+  store_four(to, 0, kFloats, stored(y, to));
+}
+#ifdef OWN_FOURS
+Four items_at(int64_t starts[3], uint i);
+void put_items(int64_t starts[3], uint i, Item before, Four with);
+#else
+#ifndef TWO_OPERANDS
+Four items_at(int64_t starts[3], uint i) {
+  return floats_at(starts, i);
+}
+#endif
+void put_items(int64_t starts[3], uint i, Item before, Four with) {
+  put_floats(starts, i, before, with);
 }
 #endif
 
@@ -125,15 +169,7 @@ Four four_at(int64_t starts[3], uint i) {
 // before i.
 void put_four(int64_t starts[3], uint i, Item before, Four with) {
   if (FOURS) {
-    if (i >= length()) return;
-    vec4 y;
-    [[unroll]] for (uint v = 0; v < 4; ++v) {
-      y[v] = value_of(before, with.at[v]);
-      before = with.at[v];
-    }
-    if (arguments.reverse) y = y.wzyx;
-    const uint64_t to = arguments.result + (starts[0] + int64_t(arguments.reverse ? length() - 4 - i : i)) * kFloatBytes;
-    store_four(to, 0, kFloats, stored(y, to));
+    if (i < length()) put_items(starts, i, before, with);
     return;
   }
   [[unroll]] for (uint v = 0; v < 4; ++v) {
@@ -144,7 +180,7 @@ void put_four(int64_t starts[3], uint i, Item before, Four with) {
 
 // Writes a tile. `carry`: the combination of the row before the tile; returns the combination after it.
 Item write_tile(int64_t starts[3], uint tile, Item carry) {
-  const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
+  const uint first = tile * kTile + thread() * 4;
   Four items[kRuns];
   Runs own, totals;
   [[unroll]] for (uint r = 0; r < RUNS; ++r) {
@@ -166,7 +202,7 @@ Item write_tile(int64_t starts[3], uint tile, Item carry) {
 }
 
 Item combine_tile(int64_t starts[3], uint tile) {
-  const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
+  const uint first = tile * kTile + thread() * 4;
   Runs own, totals;
   [[unroll]] for (uint r = 0; r < RUNS; ++r) {
     const Four four = four_at(starts, first + r * 1024);
@@ -181,7 +217,7 @@ Item combine_tile(int64_t starts[3], uint tile) {
 // Replaces the kept item of each tile of a row by the combination of the tiles before it.
 void add_up_row(uint row) {
   const uint count = tiles(), each = (count + 255) / 256;
-  const uint begin = min(gl_LocalInvocationID.x * each, count), end = min(begin + each, count);
+  const uint begin = min(thread() * each, count), end = min(begin + each, count);
   Runs own, totals;
   [[unroll]] for (uint r = 0; r < RUNS; ++r) own.at[r] = none();
   const uint kAhead = 8;  // loads in flight
