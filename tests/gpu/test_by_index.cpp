@@ -129,6 +129,37 @@ TEST_CASE("indices that repeat along other dims read, write and add as on the CP
   require_none(fallbacks);
 }
 
+TEST_CASE("single elements are read four at a time, and an index out of range is named") {
+  const NoGrad off;
+  const Fallbacks fallbacks;
+  uint64_t stream = 700;
+  for (const DType type : {DType::u8, DType::f16, DType::f32, DType::i64})
+    for (const DType ids : {DType::u8, DType::i32, DType::i64})
+      for (const int64_t size : {1, 16, 200, 256, 257, 5000})
+        for (const int64_t first : {0, 1, 4}) {
+          const int64_t count = 2103;
+          const Tensor x = to(numbers_to_reduce({size}, ++stream, DType::f32), type);
+          const Tensor index = drawn_indices({count}, std::min<int64_t>(size, 250), stream, ids);
+          const Tensor there = narrow(to(index, gpu()), 0, first, count - first),
+                       here = narrow(index, 0, first, count - first);
+          INFO(text(type, ' ', ids, ' ', size, " from ", first));
+          CHECK(words(gather(to(x, gpu()), 0, there)) == words(gather(x, 0, here)));
+          CHECK(words(index_select(to(x, gpu()), 0, there)) == words(gather(x, 0, here)));
+        }
+  for (const DType ids : {DType::i32, DType::i64})
+    for (const int64_t position : {0, 5, 1000, 1002})
+      for (const int64_t wrong : {int64_t(-1), int64_t(16), ids == DType::i64 ? int64_t(1) << 32 : 99}) {
+        std::vector<int64_t> list(1003, 3);
+        list[size_t(position)] = wrong;
+        const Tensor index = to(to(Tensor::from<int64_t>(list, {1003}), ids), gpu());
+        const std::string error =
+            error_of([&] { gather(to(random({16}, 1), gpu()), 0, index).to_vector<float>(); });
+        CHECK(error.find(text("gather: index ", std::min<int64_t>(wrong, INT32_MAX), " at position ",
+                              position + 1, " is out of range")) == 0);
+      }
+  require_none(fallbacks);
+}
+
 TEST_CASE("an index out of range is named by its position in the expanded index") {
   const NoGrad off;
   std::vector<int64_t> ids(3000, 5);

@@ -50,14 +50,18 @@ void pick(const Call& call, const Tensor& from, const Tensor& indices, const Pic
   a.repeats = uint32_t(picked.repeats);
   a.by_inner = Divisor(a.inner);
   a.by_picked = Divisor(a.picked);
-  const Visit visit = visit_elements(a.count, recorder);
+  const bool single = a.inner == 1 && picked.outer == 1, few = picked.size <= kGroupSize;
+  const bool fours = single && (words.bytes == 4 || words.bytes == 8) && index.dtype() != DType::u8 &&
+                     picked.size > 0 && (a.result | a.index) % 16 == 0 && picked.size <= INT32_MAX;
+  const Visit visit =
+      fours ? Visit{1, groups_for((uint64_t(a.count) + 3) / 4, recorder)} : visit_elements(a.count, recorder);
   launch.run(shaders::Index{.type = words.type,
                             .index_type = uint32_t(index.dtype()),
                             .sixteen_bytes = words.bytes == 16,
                             .per_thread = visit.per_thread,
                             .own = picked.own,
-                            .few = a.inner == 1 && picked.outer == 1 && words.bytes < 16 &&
-                                   picked.size <= kGroupSize},
+                            .few = single && few && words.bytes < 16,
+                            .fours = fours},
              {visit.groups}, bytes_of(a));
 }
 void pick_slices(const Call& call, const Tensor& from, const Tensor& indices, int dim, FaultKind kind,
