@@ -10,7 +10,7 @@ namespace {
 using Rename = std::pair<std::string_view, std::string_view>;
 
 // Internal ops whose name is not the public op's with something behind it.
-constexpr std::array<Rename, 31> kRenamed = {{{"attention", "scaled_dot_product_attention"},
+constexpr std::array<Rename, 32> kRenamed = {{{"attention", "scaled_dot_product_attention"},
                                               {"attention_mask", "scaled_dot_product_attention"},
                                               {"grouped_attention", "scaled_dot_product_attention"},
                                               {"add_product", "addmm_"},
@@ -22,6 +22,7 @@ constexpr std::array<Rename, 31> kRenamed = {{{"attention", "scaled_dot_product_
                                               {"to_device", "to"},
                                               {"copy", "copy_"},
                                               {"distance", "cdist"},
+                                              {"embedding_bag_max", "embedding_bag"},
                                               {"embedding_bag_sum", "embedding_bag"},
                                               {"flat_positions", "index"},
                                               {"fold_windows", "gradient of unfold"},

@@ -1,6 +1,7 @@
 // Counts of numbers, lists of elements whose number depends on the values, and means by index, at the ends of
 // tiles and pieces.
 #include <limits>
+#include <set>
 
 #include "tests/gpu/compare.h"
 #include "tests/support/message_of.h"
@@ -158,6 +159,56 @@ TEST_CASE("offsets of bags are checked on the device, without a wait") {
   CHECK(told({1, 2}).find(
             "embedding_bag: offsets must begin with 0 and grow to at most 5 (got 1 at position 1)") == 0);
   CHECK(told({0, 3, -7}).find("embedding_bag: offsets must begin with 0") == 0);
+}
+
+TEST_CASE("bags with padding and their largest rows have one kernel for each pass, with the CPU's results") {
+  // The names of the ops of the calls.
+  class Names final : public Trace {
+   public:
+    Names() : previous_(context().trace) { context().trace = this; }
+    ~Names() override { context().trace = previous_; }
+    void ran(const Call& call, uint64_t) override { all.insert(call.op->name); }
+    void fell_back(const Call& call, const char*) override { on_the_cpu.insert(call.op->name); }
+    std::set<std::string> all, on_the_cpu;
+
+   private:
+    Trace* previous_;
+  };
+  const Op& op = *find_op("embedding_bag");
+  constexpr int64_t kSum = 1, kMax = 2, kIds = 300;
+  const Tensor ids = to(floor(random({kIds}, 31, 0, 19.99)), DType::i64);
+  for (const int64_t mode : {kMax, kSum, int64_t(0)})
+    for (const DType type : {DType::f32, DType::f16, DType::bf16})
+      for (const int64_t width : {1, 6, 8})
+        for (const bool pads : {false, true})
+          for (const std::vector<int64_t>& offsets :
+               {std::vector<int64_t>{0}, {0, 0, 7, 100, 100, 290}, {0, 300}}) {
+            if (mode != kMax && type != DType::f32) continue;
+            INFO(text("mode ", mode, ' ', type, " width ", width, pads ? " padding" : "", ' ',
+                      offsets.size()));
+            const Tensor starts = Tensor::from<int64_t>(offsets, {int64_t(offsets.size())});
+            Tensor table = round(random({20, width}, 32, -3, 3)) / 2.0;
+            if (mode == kMax)
+              table =
+                  where(gt(random({20, width}, 33, 0, 1), Tensor::number(0.97)), Tensor::number(NAN), table);
+            const Value padding = pads ? Value(int64_t(3)) : Value();
+            const Values params = {{}, 2.0, false, mode, false, false, padding};
+            const auto run = [&](const Tensor& rows, Device& device) {
+              const Tensor leaf = to(to(rows, type), device).detach().requires_grad_();
+              const Tensor y = apply1(op, {to(ids, device), leaf, to(starts, device), {}}, params);
+              backward(y, to(to(round(random(y.shape(), 34, -4, 4)), type), device));
+              return Operands{y.detach(), leaf.grad()};
+            };
+            const Operands here = run(table, cpu_device());
+            const Names names;
+            const Operands there = run(table, gpu()), again = run(table, gpu());
+            CHECK(names.all.count(mode == kMax ? "_embedding_bag_max" : "_embedding_bag_sum") == 1);
+            CHECK(names.all.count("max") == 0);
+            CHECK(names.on_the_cpu.empty());
+            CHECK(words(there[0]) == words(here[0]));
+            CHECK(distance(there[1], here[1]) < 1e-6);
+            for (const size_t i : {0, 1}) CHECK(words(again[i]) == words(there[i]));
+          }
 }
 
 }  // namespace

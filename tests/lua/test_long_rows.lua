@@ -81,7 +81,7 @@ do
     local table_of = lg.randn({30, case.width}, {device = "cpu"}):to(device):requires_grad_()
     local scale = case.scaled and lg.randn({case.ids}, {device = "cpu"}):to(device):requires_grad_() or nil
     local y = F.embedding_bag(ids, table_of, case.offsets and lg.tensor(case.offsets, {device = device}), {mode = case.mode,
-      per_sample_weights = scale});
+      per_sample_weights = scale, padding_idx = case.padding});
     (y * y):sum():backward()
     return {y = y:detach(), table = table_of.grad, scale = scale and scale.grad}
   end
@@ -89,6 +89,9 @@ do
     {ids = 40, width = 8, offsets = {0, 0, 3, 3, 17, 40}, mode = "sum", scaled = true, type = "i64"},
     {ids = 40, width = 7, offsets = {0, 11}, mode = "mean", type = "i32"},
     {ids = 5, width = 1, offsets = {0}, mode = "sum", type = "i64"},
+    {ids = 40, width = 8, offsets = {0, 0, 3, 3, 17, 40}, mode = "sum", scaled = true, padding = 4, type = "i32"},
+    {ids = 40, width = 8, offsets = {0, 0, 3, 3, 17, 40}, mode = "max", padding = 7, type = "i64"},
+    {ids = 40, width = 3, offsets = {0, 2}, mode = "max", type = "i32"},
   } do
     local wanted = bags_on("cpu", case)
     for name, found in pairs(bags_on(lg.device(), case)) do expect.close(here(found), wanted[name], 1e-4) end

@@ -18,7 +18,7 @@ const std::map<std::string, const char*> kLarge = {
     {"conv3d", "the gradient multiplies the windows of a slice, which overlap"},
     {"conv_tbc", "the gradient of the weight is added up in parts, of 8 MiB at most"},
     {"cumprod", "the gradient of few rows has two scans"},
-    {"embedding_bag", "mode max chooses among copies of the rows: ids times columns"},
+    {"embedding_bag", "the gradient of mode max has a row for each id: ids times columns"},
     {"fft.fft", "a length with a large prime factor is a convolution of more than twice the length"},
     {"fft.hfft", "as fft.fft"},
     {"fft.ifft", "as fft.fft"},

@@ -1,5 +1,6 @@
 // Embedding with all options of PyTorch, and embedding_bag, which reduces the rows of each bag of ids to
-// their sum, mean or maximum. Sums have a kernel; the rest are compositions of embedding and index_add.
+// their sum, mean or maximum. These have kernels; sums and means of 16-bit floats are compositions of
+// embedding and index_add.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,17 +44,16 @@ void limit_rows(const char* op, const Tensor& ids, const Tensor& weight, const V
   copy_(weight, index_copy(weight, 0, flat, to(limited, weight.dtype())));
 }
 
-// The same rows; their gradients are divided by how often their id occurs.
-Tensor shared_gradient(const Tensor& rows, const Tensor& ids, int64_t count) {
-  Tensor share;
-  {
-    const NoGrad off;
-    const Tensor flat = reshape(ids, {ids.numel()});
-    const Tensor ones_of = ones(flat.shape(), DType::f32, ids.device());
-    const Tensor often = index_add(zeros({count}, DType::f32, ids.device()), 0, flat, ones_of);
-    share = unsqueeze(reshape(1.0 / index_select(often, 0, flat), ids.shape()), -1);
-  }
-  const Tensor scaled = rows * to(share, rows.dtype());
+// For each of `count` rows: 1 divided by how often its id occurs.
+Tensor shares_of(const Tensor& ids, int64_t count) {
+  const NoGrad off;
+  const Tensor flat = reshape(ids, {ids.numel()}), each = ones(flat.shape(), DType::f32, ids.device());
+  const Tensor often = index_add(zeros({count}, DType::f32, ids.device()), 0, flat, each);
+  return 1.0 / clamp(often, 1.0, std::numeric_limits<double>::infinity());
+}
+// The same rows; their gradients are multiplied by `share`, one number for each row.
+Tensor shared_gradient(const Tensor& rows, const Tensor& share) {
+  const Tensor scaled = rows * to(unsqueeze(share, -1), rows.dtype());
   return rows.detach() + (scaled - scaled.detach());
 }
 
@@ -67,7 +67,9 @@ Operands embedding_compose(const Call& call) {
   limit_rows("embedding", ids, weight, call.params[kMaxNorm], call.real(kNormType));
   const Tensor rows =
       embedding(ids, weight, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
-  return {call.flag(kScaleGrad) ? shared_gradient(rows, ids, weight.size(0)) : rows};
+  if (!call.flag(kScaleGrad)) return {rows};
+  const Tensor share = index_select(shares_of(ids, weight.size(0)), 0, reshape(ids, {ids.numel()}));
+  return {shared_gradient(rows, reshape(share, ids.shape()))};
 }
 const ParamSpec kMaxNormParam{.name = "max_norm", .kind = ParamKind::real, .optional = true};
 const ParamSpec kNormTypeParam{"norm_type", ParamKind::real, 2.0};
@@ -95,12 +97,22 @@ enum BagParam { kBagMaxNorm, kBagNormType, kBagScaleGrad, kBagMode, kBagSparse, 
 enum BagMode : int64_t { kMean, kSum, kMax };
 
 enum SumInput { kSumIds, kSumWeight, kSumStarts, kSumScale };
-constexpr int kSumMean = 0;
+enum SumParam { kSumMean, kSumPadding };
+constexpr int64_t kNoPadding = -1;
 
 // The bag of each id, from 0: the number of offsets up to its position, less 1.
 Tensor bags_of(const Tensor& offsets, int64_t ids) {
   const Tensor places = arange(0, double(ids), 1, DType::i64, offsets.device());
   return apply1(*find_op("_searchsorted"), {offsets, places}, {true}) - whole(1);
+}
+// 1 for each id that counts, else 0.
+Tensor counted_ids(const Tensor& ids, int64_t padding, DType type) {
+  return padding == kNoPadding ? ones(ids.shape(), type, ids.device()) : to(ne(ids, whole(padding)), type);
+}
+// The rows of ids, with zeros for padding.
+Tensor without_padding(const Tensor& rows, const Tensor& ids, int64_t padding) {
+  if (padding == kNoPadding) return rows;
+  return where(unsqueeze(ne(ids, whole(padding)), 1), rows, Tensor::number(0.0));
 }
 // The number of ids of each bag, at least 1, as [bags, 1]. `each` is 1 for an id that counts, else 0.
 Tensor bag_sizes(const Tensor& bag, const Tensor& each, int64_t bags) {
@@ -133,19 +145,21 @@ void bag_sum_cpu(const Call& call) {
   const Tensor scale = call.has(kSumScale) ? in_order(call.input(kSumScale)) : Tensor();
   const Indices ids("embedding_bag", call.input(kSumIds), 0, weight.size(0));
   const int64_t bags = bag_count(call), width = weight.size(1), count = ids.size();
+  const int64_t padding = call.integer(kSumPadding);
   const int64_t* const begin_of = starts.data<int64_t>();
   const auto run = [&]<class T>() {
     const T *const rows = weight.data<T>(), *const factors = scale.defined() ? scale.data<T>() : nullptr;
     T* const out = call.output().data<T>();
     // The mean of element d. If the sum is too large, it is computed again from elements times a power of
     // two.
-    const auto mean_of = [&](T sum, int64_t begin, int64_t end, int64_t d) {
+    const auto mean_of = [&](T sum, int64_t number, int64_t begin, int64_t end, int64_t d) {
       constexpr double kDown = 0x1p-64;
-      const T mean = sum / T(std::max<int64_t>(1, end - begin));
+      const T mean = sum / T(number);
       if (std::isfinite(mean)) return mean;
       double small = 0;
-      for (int64_t i = begin; i < end; ++i) small += double(rows[ids[i] * width + d]) * kDown;
-      return T(small / double(std::max<int64_t>(1, end - begin)) / kDown);
+      for (int64_t i = begin; i < end; ++i)
+        if (ids[i] != padding) small += double(rows[ids[i] * width + d]) * kDown;
+      return T(small / double(number) / kDown);
     };
     const int64_t each = std::max<int64_t>(1, count * width / std::max<int64_t>(1, bags));
     parallel_for(bags, iterations_in(kIndexGrain, each), [&](int64_t first, int64_t last) {
@@ -153,13 +167,17 @@ void bag_sum_cpu(const Call& call) {
         T* const sum = out + bag * width;
         std::fill_n(sum, width, T(0));
         const int64_t end = bag + 1 < bags ? begin_of[bag + 1] : count;
+        int64_t number = 0;
         for (int64_t i = begin_of[bag]; i < end; ++i) {
+          if (ids[i] == padding) continue;
+          ++number;
           const T* const row = rows + ids[i] * width;
           const T factor = factors ? factors[i] : T(1);
           for (int64_t d = 0; d < width; ++d) sum[d] += factor * row[d];
         }
         if (call.flag(kSumMean))
-          for (int64_t d = 0; d < width; ++d) sum[d] = mean_of(sum[d], begin_of[bag], end, d);
+          for (int64_t d = 0; d < width; ++d)
+            sum[d] = mean_of(sum[d], std::max<int64_t>(1, number), begin_of[bag], end, d);
       }
     });
   };
@@ -169,6 +187,9 @@ Operands bag_sum_compose(const Call& call) {
   check_starts(call.input(kSumStarts), call.input(kSumIds).numel());
   Tensor rows = index_select(call.input(kSumWeight), 0, call.input(kSumIds));
   if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
+  const Tensor& ids = call.input(kSumIds);
+  const int64_t padding = call.integer(kSumPadding);
+  rows = without_padding(rows, ids, padding);
   const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
   const Shape shape{bag_count(call), rows.size(1)};
   const auto total = [&](const Scaling& scaling) {
@@ -176,16 +197,17 @@ Operands bag_sum_compose(const Call& call) {
     return index_add(blank(shape, added.dtype(), added.device()), 0, bag, added);
   };
   if (!call.flag(kSumMean)) return {total([](const Tensor& x) { return x; })};
-  return {mean_of_sums(total, bag_sizes(bag, ones({rows.size(0)}, rows.dtype(), rows.device()), shape[0]))};
+  return {mean_of_sums(total, bag_sizes(bag, counted_ids(ids, padding, rows.dtype()), shape[0]))};
 }
 // Each row gets the gradient of its bag; for a mean, divided by the number of ids in the bag.
 void bag_sum_vjp(Backward& b) {
   const Tensor ids = b.input(kSumIds), starts = b.input(kSumStarts);
+  const int64_t padding = b.integer(kSumPadding);
   const Tensor bag = bags_of(starts, ids.numel());
   Tensor of_bag = b.grad();
   if (b.flag(kSumMean))
-    of_bag = of_bag / bag_sizes(bag, ones({ids.numel()}, of_bag.dtype(), of_bag.device()), starts.numel());
-  const Tensor g = index_select(of_bag, 0, bag);
+    of_bag = of_bag / bag_sizes(bag, counted_ids(ids, padding, of_bag.dtype()), starts.numel());
+  const Tensor g = without_padding(index_select(of_bag, 0, bag), ids, padding);
   if (b.needs(kSumWeight)) {
     const Tensor scale = b.input(kSumScale);
     b.set(kSumWeight,
@@ -205,9 +227,9 @@ const Op kBagSum{
     .name = "_embedding_bag_sum",
     .doc =
         "The sums, or means, of the rows of weight that ids name between one of starts and the next, each "
-        "times its scale.",
+        "times its scale, without the ids that are padding.",
     .inputs = {{"ids"}, {"weight"}, {"starts"}, {"scale", true}},
-    .params = {{"mean", ParamKind::boolean, false}},
+    .params = {{"mean", ParamKind::boolean, false}, {"padding", ParamKind::integer, kNoPadding}},
     .shape = bag_sum_shape,
     .cpu = bag_sum_cpu,
     .vjp = bag_sum_vjp,
@@ -218,8 +240,139 @@ const Op kBagSum{
     .flops = {bag_sum_flops, "1 for each element of each row, and 1 for its scale"},
     .bytes = bag_sum_bytes};
 
+// --- the largest elements of bags ---
+
+// The largest element of each column of a bag, and which id it belongs to, or 0 and -1 for a bag that has no
+// ids except padding. Among equal elements the first one counts, and NaN before every number.
+void bag_max_shape(Call& call) {
+  const Shape shape{bag_count(call), call.input(kSumWeight).size(1)};
+  call.emit(shape, call.input(kSumWeight).dtype());
+  call.emit(shape, DType::i64);
+}
+void bag_max_cpu(const Call& call) {
+  const Tensor weight = in_order(call.input(kSumWeight)), starts = in_order(call.input(kSumStarts));
+  const Indices ids("embedding_bag", call.input(kSumIds), 0, weight.size(0));
+  const int64_t bags = bag_count(call), width = weight.size(1), count = ids.size(), padding = call.integer(0);
+  const int64_t* const begin_of = starts.data<int64_t>();
+  visit_dtype(weight.dtype(), [&]<class T>() {
+    const T* const rows = weight.data<T>();
+    T* const out = call.output(0).data<T>();
+    int64_t* const places = call.output(1).data<int64_t>();
+    const auto number = [](T x) { return std::conditional_t<sizeof(T) == 8, double, float>(x); };
+    const int64_t each = std::max<int64_t>(1, count * width / std::max<int64_t>(1, bags));
+    parallel_for(bags, iterations_in(kIndexGrain, each), [&](int64_t first, int64_t last) {
+      for (int64_t bag = first; bag < last; ++bag) {
+        T* const best = out + bag * width;
+        int64_t* const place = places + bag * width;
+        std::fill_n(best, width, T(0.0f));
+        std::fill_n(place, width, int64_t(-1));
+        const int64_t end = bag + 1 < bags ? begin_of[bag + 1] : count;
+        for (int64_t i = begin_of[bag]; i < end; ++i) {
+          if (ids[i] == padding) continue;
+          const T* const row = rows + ids[i] * width;
+          for (int64_t d = 0; d < width; ++d) {
+            const auto a = number(best[d]), b = number(row[d]);
+            if (place[d] < 0 || b > a || (b != b && a == a)) best[d] = row[d], place[d] = i;
+          }
+        }
+      }
+    });
+  });
+}
+
+// Bags of different lengths as rows of a table: the positions of the bag's ids, then repeats of the first
+// position.
+struct Table {
+  Tensor places, used;  // [bags, longest]
+};
+Table table_of(const Tensor& starts, int64_t ids) {
+  const int64_t bags = starts.size(0);
+  const Tensor ends =
+      cat({narrow(starts, 0, 1, bags - 1), full({1}, Value(ids), DType::i64, starts.device())});
+  const Tensor lengths = ends - starts;
+  const int64_t longest = std::max<int64_t>(1, max(lengths).item_integer());
+  const Tensor steps = arange(0, double(longest), 1, DType::i64, starts.device());
+  const Tensor used = lt(unsqueeze(steps, 0), unsqueeze(lengths, 1));
+  const Tensor places = where(used, unsqueeze(starts, 1) + unsqueeze(steps, 0), unsqueeze(starts, 1));
+  return {minimum(places, whole(std::max<int64_t>(0, ids - 1))), used};
+}
+Operands bag_max_compose(const Call& call) {
+  const Tensor &ids = call.input(kSumIds), &weight = call.input(kSumWeight);
+  check_starts(call.input(kSumStarts), ids.numel());
+  const Table table = table_of(call.input(kSumStarts), ids.numel());
+  const Tensor flat = reshape(table.places, {table.places.numel()});
+  const Tensor named = index_select(ids, 0, flat);
+  const Tensor used = logical_and(table.used, reshape(ne(named, whole(call.integer(0))), table.used.shape()));
+  const Shape shape{used.size(0), used.size(1), weight.size(1)};
+  const Tensor spread = where(unsqueeze(used, 2), reshape(index_select(weight, 0, named), shape),
+                              Tensor::number(-std::numeric_limits<double>::infinity()));
+  const auto [best, column] = max(spread, 1);
+  // Where all that are used are -infinity, the first of them counts.
+  const Tensor first = unsqueeze(max(to(used, DType::i32), 1).second, 1);
+  const Tensor own = where(gather(used, 1, column), column, first), some = any(used, {1}, true);
+  return {where(some, best, Tensor::number(0.0)), where(some, gather(table.places, 1, own), whole(-1))};
+}
+
+enum MaxGradInput { kMaxGradOf, kMaxGradPlaces, kMaxGradStarts };
+
+// The row of each id gets the gradients of the columns of its bag where it is the largest.
+void bag_max_grad_shape(Call& call) {
+  call.emit({call.integer(0), call.input(kMaxGradOf).size(1)}, call.input(kMaxGradOf).dtype());
+}
+Operands bag_max_grad_compose(const Call& call) {
+  const Tensor &g = call.input(kMaxGradOf), &places = call.input(kMaxGradPlaces);
+  const int64_t ids = call.integer(0);
+  const Tensor bag = bags_of(call.input(kMaxGradStarts), ids);
+  const Tensor own = unsqueeze(arange(0, double(ids), 1, DType::i64, g.device()), 1);
+  return {where(eq(index_select(places, 0, bag), own), index_select(g, 0, bag), Tensor::number(0.0))};
+}
+void bag_max_grad_vjp(Backward& b) {
+  const Tensor places = b.input(kMaxGradPlaces);
+  const Tensor chosen = gather(b.grad(), 0, clamp(places, 0.0));
+  b.set(kMaxGradOf, where(lt(places, whole(0)), Tensor::number(0.0), chosen));
+}
+const Op kBagMaxGrad{
+    .name = "_embedding_bag_max_grad",
+    .doc =
+        "For each id the elements of grad in the row of its bag, the ids from one of starts to the next, "
+        "where places names the id, else 0.",
+    .inputs = {{"grad"}, {"places"}, {"starts"}},
+    .params = {{"ids", ParamKind::integer, {}}},
+    .shape = bag_max_grad_shape,
+    .vjp = bag_max_grad_vjp,
+    .reads = {{.inputs = 2}, {}},
+    .compose = bag_max_grad_compose,
+    .integer_inputs = 0b110,
+    .family = OpFamily::view,
+    .flops = kMovesData};
+
+void bag_max_vjp(Backward& b) {
+  const Tensor ids = b.input(kSumIds);
+  const Tensor rows = apply1(kBagMaxGrad, {b.grad(), b.output(1), b.input(kSumStarts)}, {ids.numel()});
+  b.set(kSumWeight, sum_by_index(b.shape(kSumWeight), 0, ids, rows));
+}
+double bag_max_flops(const Call& call) {
+  return elements(call.in[kSumIds]) * double(call.input(kSumWeight).size(1));
+}
+const Op kBagMax{
+    .name = "_embedding_bag_max",
+    .doc =
+        "The largest elements of the rows of weight that ids name between one of starts and the next, "
+        "without the ids that are padding; and the position of their id.",
+    .inputs = {{"ids"}, {"weight"}, {"starts"}},
+    .params = {{"padding", ParamKind::integer, kNoPadding}},
+    .shape = bag_max_shape,
+    .cpu = bag_max_cpu,
+    .vjp = bag_max_vjp,
+    .reads = {{}, {.inputs = 0b101, .outputs = 0b10}, {}},
+    .compose = bag_max_compose,
+    .integer_inputs = 0b101,
+    .family = OpFamily::view,
+    .flops = {bag_max_flops, "1 for each element of each row, for the comparison"},
+    .bytes = bag_sum_bytes};
+
 // The starts of the bags in the flattened ids, as i64 without the last offset. checks_later:
-// _embedding_bag_sum checks them.
+// the kernel of the bags checks them.
 Tensor starts_of(const Call& call, int64_t ids, bool checks_later) {
   const NoGrad off;
   const Tensor& given = call.input(kIds);
@@ -242,38 +395,6 @@ Tensor starts_of(const Call& call, int64_t ids, bool checks_later) {
   return call.flag(kLastOffset) ? narrow(offsets, 0, 0, count - 1) : offsets;
 }
 
-// Bags of different lengths as rows of a table: the positions of the bag's ids, then repeats of the first
-// position.
-struct Table {
-  Tensor places, used;  // [bags, longest]
-};
-Table table_of(const Tensor& starts, int64_t ids) {
-  const NoGrad off;
-  const int64_t bags = starts.size(0);
-  const Tensor ends =
-      cat({narrow(starts, 0, 1, bags - 1), full({1}, Value(ids), DType::i64, starts.device())});
-  const Tensor lengths = ends - starts;
-  const int64_t longest = std::max<int64_t>(1, max(lengths).item_integer());
-  const Tensor steps = arange(0, double(longest), 1, DType::i64, starts.device());
-  const Tensor used = lt(unsqueeze(steps, 0), unsqueeze(lengths, 1));
-  const Tensor places = where(used, unsqueeze(starts, 1) + unsqueeze(steps, 0), unsqueeze(starts, 1));
-  return {minimum(places, whole(std::max<int64_t>(0, ids - 1))), used};
-}
-
-// The largest elements of each bag; 0 for a bag without ids.
-Tensor largest(const Tensor& rows, const Tensor& counted, const Tensor& starts) {
-  const Table table = table_of(starts, rows.size(0));
-  const Shape shape{table.used.size(0), table.used.size(1), rows.size(1)};
-  Tensor used = table.used;
-  const Tensor flat = reshape(table.places, {table.places.numel()});
-  if (counted.defined()) used = logical_and(used, reshape(index_select(counted, 0, flat), used.shape()));
-  const Tensor spread = reshape(index_select(rows, 0, flat), shape);
-  const Tensor best =
-      max(where(unsqueeze(used, 2), spread, Tensor::number(-std::numeric_limits<double>::infinity())), 1)
-          .first;
-  return where(any(used, {1}, true), best, Tensor::number(0.0));
-}
-
 Operands embedding_bag_compose(const Call& call) {
   const Tensor &given = call.input(kIds), &weight = call.input(kWeight);
   need_table("embedding_bag", given, weight);
@@ -289,38 +410,38 @@ Operands embedding_bag_compose(const Call& call) {
            given.shape(), "; they must be the same");
   }
   const int64_t count = given.numel();
-  const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 &&
-                     !is_16bit_float(weight.dtype()) && !is_complex(weight.dtype());
+  const int64_t padding_id = padding.present() ? padding.i : kNoPadding;
+  const bool has_kernel = count > 0 && (mode == kMax || !is_16bit_float(weight.dtype()));
   // On the CPU, and where a limit changes rows first, offsets are checked before anything else.
-  const bool checks_later = plain && !given.device().is_cpu() && !call.params[kBagMaxNorm].present() &&
-                            call.has(kOffsets) && &call.input(kOffsets).device() == &given.device();
+  const bool checks_later = has_kernel && !call.flag(kBagScaleGrad) && !given.device().is_cpu() &&
+                            !call.params[kBagMaxNorm].present() && call.has(kOffsets) &&
+                            &call.input(kOffsets).device() == &given.device();
   const Tensor starts = starts_of(call, count, checks_later), ids = reshape(given, {count});
   const int64_t bags = starts.size(0);
   limit_rows("embedding_bag", ids, weight, call.params[kBagMaxNorm], call.real(kBagNormType));
   const Shape result{bags, weight.size(1)};
-  if (plain && bags > 0) {
+  const Tensor table = count > 0 && call.flag(kBagScaleGrad)
+                           ? shared_gradient(weight, shares_of(ids, weight.size(0)))
+                           : weight;
+  if (has_kernel && bags > 0) {
+    if (mode == kMax) return {apply1(kBagMax, {ids, table, starts}, {padding_id})};
     const Tensor scale = call.has(kWeights) ? reshape(call.input(kWeights), {count}) : Tensor();
     if (scale.defined() && scale.dtype() != weight.dtype())
       fail("embedding_bag: weight and per_sample_weights must have one type (got ", weight.dtype(), " and ",
            scale.dtype(), ")");
-    return {apply1(kBagSum, {ids, weight, starts, scale}, {mode == kMean})};
+    return {apply1(kBagSum, {ids, table, starts, scale}, {mode == kMean, padding_id})};
   }
-  Tensor rows = embedding(ids, weight, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
+  Tensor rows = embedding(ids, table, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
   if (count == 0 || bags == 0) return {sum(rows, {0}, true) + zeros(result, rows.dtype(), rows.device())};
-  if (call.flag(kBagScaleGrad)) rows = shared_gradient(rows, ids, weight.size(0));
-  const Tensor counted = padding.present() ? ne(ids, whole(padding.i)) : Tensor();
-  if (mode == kMax) return {largest(rows, counted, starts)};
   if (call.has(kWeights)) rows = rows * unsqueeze(reshape(call.input(kWeights), {count}), 1);
-  if (counted.defined()) rows = where(unsqueeze(counted, 1), rows, Tensor::number(0.0));
+  rows = without_padding(rows, ids, padding_id);
   const Tensor bag = bags_of(starts, count);
   const auto total = [&](const Scaling& scaling) {
     const Tensor added = scaling(rows);
     return index_add(zeros(result, added.dtype(), added.device()), 0, bag, added);
   };
   if (mode == kSum) return {total([](const Tensor& x) { return x; })};
-  const Tensor each =
-      counted.defined() ? to(counted, rows.dtype()) : ones({count}, rows.dtype(), rows.device());
-  return {mean_of_sums(total, bag_sizes(bag, each, bags))};
+  return {mean_of_sums(total, bag_sizes(bag, counted_ids(ids, padding_id, rows.dtype()), bags))};
 }
 
 OpExample bag(const Shape& ids, const Value& mode, const Value& padding = {}, bool weights = false) {
@@ -366,7 +487,7 @@ const Op kEmbeddingBag{
 }  // namespace
 
 std::span<const Op* const> embedding_ops() {
-  static const Op* const ops[] = {&kEmbeddingOptions, &kEmbeddingBag, &kBagSum};
+  static const Op* const ops[] = {&kEmbeddingOptions, &kEmbeddingBag, &kBagSum, &kBagMax, &kBagMaxGrad};
   return ops;
 }
 
