@@ -380,6 +380,27 @@ TEST_CASE("index tensors that name rows together are combined and checked on the
   }
 }
 
+TEST_CASE("segments have keys at once, and few passes") {
+  const NoGrad off;
+  const auto dispatches = [](const char* name) {
+    uint64_t count = 0;
+    for (const KernelUse& use : dynamic_cast<WorkTimes&>(gpu()).kernels())
+      if (use.name.find(name) != std::string::npos) count += use.dispatches;
+    return count;
+  };
+  constexpr int64_t kSegments = 9000;
+  const Tensor data = round(random({4 * kSegments, 4}, 41, -9, 9)),
+               lengths = full({kSegments}, 4, DType::i64);
+  const Tensor there = to(data, gpu()), parts = to(lengths, gpu());
+  for (const int64_t reduce : {0, 1, 2}) {
+    const uint64_t keys = dispatches("index_keys"), segments = dispatches("segments");
+    const Tensor got = apply1(*find_op("segment_reduce"), {there, parts}, {reduce, 0, {}});
+    CHECK(words(got) == words(apply1(*find_op("segment_reduce"), {data, lengths}, {reduce, 0, {}})));
+    CHECK(dispatches("index_keys") == keys);
+    CHECK(dispatches("segments") - segments == 2);
+  }
+}
+
 TEST_CASE("segments are numbered and checked on the device") {
   const Fallbacks fallbacks;
   const auto& device = static_cast<const gpu::VulkanDevice&>(gpu());

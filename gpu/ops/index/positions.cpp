@@ -23,7 +23,7 @@ struct FlatArguments {
 static_assert(offsetof(FlatArguments, index) == 128);
 
 struct RepeatedPushConstants {
-  uint64_t result, counts, ends, fault;
+  uint64_t result, keys, counts, ends, fault;
   uint32_t total, positions, dim, length_kind, sum_kind;
 };
 static_assert(sizeof(RepeatedPushConstants) <= kPushConstantBytes);
@@ -71,6 +71,11 @@ void run_repeated_positions(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
   RepeatedPushConstants push{};
   push.result = launch.writes(call.output());
+  // Segments are reduced by these positions at once, so their keys are written beside them.
+  const bool is_segments = call.integer(1) >= 0 && call.output().numel() > 0 && counts.numel() > 0;
+  std::shared_ptr<const SortedKeys> keys;
+  if (is_segments) keys = std::make_shared<SortedKeys>(uint32_t(call.output().numel()), 0, recorder);
+  if (keys) push.keys = launch.writes(keys->keys());
   push.counts = launch.reads(counts);
   push.ends = launch.reads(ends);
   push.fault = recorder.stream.fault_address();
@@ -79,9 +84,10 @@ void run_repeated_positions(const Call& call, Recorder& recorder) {
   push.dim = uint32_t(call.integer(1));
   push.length_kind = uint32_t(FaultKind::length);
   push.sum_kind = uint32_t(FaultKind::lengths);
-  launch.run(shaders::RepeatedPositions{.count_type = uint32_t(counts.dtype())},
+  launch.run(shaders::RepeatedPositions{.count_type = uint32_t(counts.dtype()), .has_keys = is_segments},
              {groups_for(std::max(push.total, push.positions), recorder)}, {}, bytes_of(push));
   note_ascending(call.output());
+  if (keys) recorder.sorted_indices.keep_written(call.output(), push.positions, std::move(keys));
 }
 
 }  // namespace

@@ -1,19 +1,21 @@
 #version 460
 // Each position of a list of counts, as often as it says: result[i] is the first position whose counts, added up
-// to it, are more than i. A negative count, or another sum than the number of results, is noted as a fault.
+// to it, are more than i. A negative count, or another sum than the number of results, is noted as a fault. With
+// HAS_KEYS also as 32-bit keys.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint COUNT_TYPE = 3;
+layout(constant_id = 1) const bool HAS_KEYS = false;
 
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
-  uint64_t result, counts, ends, fault;  // ends: running sums of the counts, i64
-  uint total, positions;                 // results, counts
-  uint dim;                              // named by the faults
-  uint length_kind, sum_kind;            // kinds of fault
+  uint64_t result, keys, counts, ends, fault;  // ends: running sums of the counts, i64
+  uint total, positions;                       // results, counts
+  uint dim;                                    // named by the faults
+  uint length_kind, sum_kind;                  // kinds of fault
 };
 
 void main() {
@@ -35,5 +37,6 @@ void main() {
         low = middle + 1;
     }
     store_integer(result, int64_t(i), kI64, int64_t(low));
+    if (HAS_KEYS) store_integer(keys, int64_t(i), kI32, int64_t(low));
   }
 }

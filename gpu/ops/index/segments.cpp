@@ -21,9 +21,11 @@ struct SegmentArguments {
 };
 static_assert(offsetof(SegmentArguments, entries) == 88);
 
-// Entries per part, for about 2^18 invocations.
-uint32_t entries_of_part(uint64_t entries, uint64_t columns) {
-  constexpr uint64_t kThreads = 1 << 18, kFewest = 8, kMost = 64;
+// Entries per part, for about 2^18 invocations. Parts that one workgroup can take leave no further pass.
+uint32_t entries_of_part(uint64_t entries, uint64_t columns, uint64_t together) {
+  constexpr uint64_t kThreads = 1 << 18, kFewest = 8, kMost = 64, kMostAtOnce = 32;
+  if (const uint64_t each = std::bit_ceil((entries + together - 1) / together); each <= kMostAtOnce)
+    return uint32_t(std::max(each, kFewest));
   return uint32_t(std::clamp(std::bit_ceil(entries * columns / kThreads), kFewest, kMost));
 }
 
@@ -62,7 +64,7 @@ void reduce(Segments form, SegmentArguments a, const Tensor& target, const Tenso
   std::optional<Left> left[2];  // of the previous pass, and of this one
   for (uint32_t pass = 0; a.entries > 0; ++pass) {
     std::optional<Left>&from = left[pass % 2], &to = left[(pass + 1) % 2];
-    a.each = entries_of_part(a.entries, columns);
+    a.each = entries_of_part(a.entries, columns, together);
     const uint32_t parts = (a.entries + a.each - 1) / a.each, groups = (parts + together - 1) / together,
                    entries = groups > 1 ? 2 * groups : 0;
     Launch launch(recorder);

@@ -65,6 +65,11 @@ std::shared_ptr<const SortedKeys> SortedIndices::sorted(const IndexedRows& rows,
   return keys;
 }
 
+void SortedIndices::keep_written(const Tensor& index, uint64_t size, std::shared_ptr<const SortedKeys> keys) {
+  const IndexedRows rows = slices_of({int64_t(size)}, index, 0, FaultKind::none);
+  keep({source_of(rows), std::move(keys), rows.count()});
+}
+
 void SortedIndices::keep(Entry entry) {
   if (entry.count > kMostKeys) return;
   entries_.push_front(std::move(entry));

@@ -22,6 +22,9 @@ class SortedIndices final : public KeptMemory {
   // The keys of the rows (write_keys()), sorted. Faults are noted when the index is sorted. What depends on a
   // faulty call is refused, so these keys are not found again.
   std::shared_ptr<const SortedKeys> sorted(const IndexedRows&, Recorder&);
+  // Keeps the keys that the kernel that was recorded last wrote, beside this index of one dim in ascending
+  // order that selects among `size` slices.
+  void keep_written(const Tensor& index, uint64_t size, std::shared_ptr<const SortedKeys>);
   // The range is about to be freed.
   void forget(const Range*) noexcept;
   void clear() noexcept override { entries_.clear(); }

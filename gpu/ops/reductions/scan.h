@@ -81,6 +81,7 @@ void run_scan(Form form, const Scan& scan, Recorder& recorder) {
   if (tiles == 1 || count >= recorder.rates.busy_groups(2)) return launch(Form::kRow, count, nullptr);
   const Scratch kept(recorder, count * tiles * scan.item);
   launch(Form::kSums, count * tiles, &kept);
+  if (tiles <= kGroupSize) return launch(Form::kFewTiles, count * tiles, &kept);
   launch(Form::kBefore, count, &kept);
   launch(Form::kTiles, count * tiles, &kept);
 }

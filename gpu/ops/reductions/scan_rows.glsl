@@ -13,10 +13,12 @@
 //
 // Short rows have ALONG invocations each, which own contiguous parts. Long rows are cut into tiles. If many
 // rows keep the device busy, a workgroup processes the tiles of a row one after the other (kRow). Otherwise
-// three dispatches combine each tile (kSums), then the tiles before each one (kBefore), then write (kTiles).
+// three dispatches combine each tile (kSums), then the tiles before each one (kBefore), then write (kTiles). Up to 256
+// tiles of a row take two: each workgroup combines the tiles before its own, then writes (kFewTiles).
 // Rows that lie side by side have an invocation each, and are cut into pieces in the same way (kSideSums,
 // kSideBefore, kSide).
 const uint kParts = 0, kRow = 1, kSums = 2, kBefore = 3, kTiles = 4, kSideSums = 5, kSideBefore = 6, kSide = 7;  // STAGE
+const uint kFewTiles = 8;
 
 const int64_t kFloatBytes = kFloats == kF32 ? 4 : 2;
 
@@ -238,6 +240,15 @@ void add_up_row(uint row) {
   }
 }
 
+// The combination of the tiles of a row before one of the first 256.
+Item before_tile(uint row, uint tile) {
+  Runs own, totals;
+  [[unroll]] for (uint r = 0; r < RUNS; ++r) own.at[r] = none();
+  if (thread() < tile) own.at[0] = kept_at(row * tiles() + thread());
+  meet(own, totals);
+  return totals.at[0];
+}
+
 // Rows with ALONG invocations each.
 void write_parts() {
   const uint each = (length() + ALONG - 1) / ALONG, rounds = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
@@ -296,11 +307,11 @@ void scan_rows() {
     write_parts();
     return;
   }
-  if (STAGE >= kSideSums) {
+  if (STAGE >= kSideSums && STAGE <= kSide) {
     visit_side_by_side();
     return;
   }
-  const bool by_tile = STAGE == kSums || STAGE == kTiles;
+  const bool by_tile = STAGE == kSums || STAGE == kTiles || STAGE == kFewTiles;
   const uint count = arguments.rows.count * (by_tile ? tiles() : 1);
   for (uint work = gl_WorkGroupID.x; work < count; work += gl_NumWorkGroups.x) {
     if (STAGE == kBefore) {
@@ -314,6 +325,8 @@ void scan_rows() {
       if (gl_LocalInvocationID.x == 0) keep(work, sum);
     } else if (STAGE == kTiles) {
       write_tile(starts, tile, kept_at(work));
+    } else if (STAGE == kFewTiles) {
+      write_tile(starts, tile, before_tile(row, tile));
     } else {
       Item carry = none();
       for (uint t = 0; t < tiles(); ++t) carry = write_tile(starts, t, carry);
