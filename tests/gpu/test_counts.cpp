@@ -159,6 +159,13 @@ TEST_CASE("offsets of bags are checked on the device, without a wait") {
   CHECK(told({1, 2}).find(
             "embedding_bag: offsets must begin with 0 and grow to at most 5 (got 1 at position 1)") == 0);
   CHECK(told({0, 3, -7}).find("embedding_bag: offsets must begin with 0") == 0);
+  for (const int64_t mode : {0, 1, 2})
+    CHECK(message_of([&] {
+            apply1(*find_op("embedding_bag"),
+                   {reshape(ids, {1, 5}), zeros({0, 3}, DType::f32, gpu()), {}, {}},
+                   {{}, 2.0, false, mode, false, false, {}})
+                .to_vector<float>();
+          }).find("out of range") != std::string::npos);
 }
 
 TEST_CASE("bags with padding and their largest rows have one kernel for each pass, with the CPU's results") {
