@@ -25,13 +25,17 @@ extern "C" {
 namespace lunagrad::blas {
 namespace {
 
-// Operations that are worth another thread: 5 µs. Products follow each other closely, so the workers are
-// awake. A matrix-vector product is limited by memory and ten times slower.
-constexpr double kGrain = 1e6, kVectorGrain = 4e5;
+// What is worth another thread, 5 µs: so many operations, or so many bytes of operands and result. Products
+// follow each other closely, so the workers are awake.
+constexpr double kGrainOperations = 1e6, kGrainBytes = 2e5;
 // Operations of a panel, between two checks for a request to stop: 3 ms with AVX-512, 20 ms with SSE.
 constexpr double kPanel = 0.6e9;
 // The sides of the largest panel. A panel of this size is as efficient as the whole product.
 constexpr int64_t kPanelRows = 768, kPanelColumns = 1024, kPanelDepth = 384;
+// The columns of a panel are a multiple of this.
+constexpr int64_t kPanelUnit = 64;
+// The multiply-adds of a panel of a few rows: BLAS multiplies these without a copy of the matrix.
+constexpr int64_t kFewRows = 4, kFewTerms = 1'000'000;
 
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
@@ -39,6 +43,13 @@ using c128 = std::complex<double>;
 // Operations of one multiply-add.
 template <class T>
 constexpr double kOperations = std::is_floating_point_v<T> ? 2 : 8;
+
+// The time of a product in grains. Products of few rows, columns or terms are limited by memory.
+template <class T>
+double grains_of(int64_t m, int64_t n, double k) {
+  return kOperations<T> * double(m) * double(n) * k / kGrainOperations +
+         ((double(m) + double(n)) * k + double(m) * double(n)) * sizeof(T) / kGrainBytes;
+}
 
 CBLAS_TRANSPOSE flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
@@ -119,12 +130,15 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
 // It depends on the sizes alone: so does the order of the terms.
 template <class T>
 int64_t piece_of_sums(const Products<T>& p) {
-  constexpr int64_t kSmallResult = 1 << 15, kLeastTerms = 512, kMostPieces = 64;
+  constexpr int64_t kSmallResult = 1 << 15, kLeastTerms = 256, kMostPieces = 64;
   if (!p.batch.empty() || p.m * p.n > kSmallResult || p.k < 2 * kLeastTerms) return 0;
-  const double grain = std::min(p.m, p.n) < 8 ? kVectorGrain : 2 * kGrain;
-  const int64_t terms = int64_t(grain / (kOperations<T> * double(p.m) * double(p.n)));
-  const int64_t piece = std::max({kLeastTerms, terms, ceil_div(p.k, kMostPieces)});
-  return p.k < 2 * piece ? 0 : ceil_div(piece, kLeastTerms) * kLeastTerms;
+  const double term = grains_of<T>(p.m, p.n, 1) - grains_of<T>(p.m, p.n, 0);
+  const int64_t shortest = std::max({kLeastTerms, int64_t(2 / term), ceil_div(p.k, kMostPieces)});
+  const int64_t piece = ceil_div(shortest, kLeastTerms) * kLeastTerms;
+  // How BLAS adds up rows that it multiplies by numbers depends on their length: no panels of them.
+  const bool adds_rows = (p.m == 1 && !p.b.transposed) || (p.n == 1 && p.a.transposed);
+  const int64_t panels = adds_rows ? 1 : ceil_div(std::max(p.m, p.n), kPanelUnit);
+  return p.k < 2 * piece || ceil_div(p.k, piece) <= panels ? 0 : piece;
 }
 
 template <class T>
@@ -197,29 +211,29 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
 template <class T>
 void multiply(const Products<T>& p) {
   const int64_t items = numel(p.batch);
-  const double work = kOperations<T> * double(p.m) * double(p.n) * double(std::max<int64_t>(p.k, 1));
-  const double grain = std::min(p.m, p.n) < 8 ? kVectorGrain : kGrain;
+  const double grains = grains_of<T>(p.m, p.n, double(std::max<int64_t>(p.k, 1)));
   if (const int64_t piece = piece_of_sums(p)) return multiply_pieces(p, piece);
-  if (p.batch.empty() && work < 2 * grain) return run_panel(p, p.a, p.b, p.c, p.m, p.n, p.bias);
+  if (p.batch.empty() && grains < 2) return run_panel(p, p.a, p.b, p.c, p.m, p.n, p.bias);
   const int threads = thread_count();
   if constexpr (std::is_floating_point_v<T>) {
     const TinyProducts<T> tiny{p.m, p.n, p.k, p.a, p.b, p.c, p.n, p.batch, p.a_strides, p.b_strides};
     if (!p.bias && !p.add && !p.activation && p.m > 1 && p.k > 0 && is_tiny(tiny))
-      return parallel_for(items, std::max<int64_t>(1, int64_t(grain / work)),
+      return parallel_for(items, std::max<int64_t>(1, int64_t(1 / grains)),
                           [&](int64_t begin, int64_t end) { multiply_tiny(tiny, begin, end); });
   }
 
   // Divides each item along its longer side until every thread has a panel.
   int64_t parts = 1;
-  if (items < 2 * threads && work * double(items) >= 2 * grain)
-    parts = std::clamp<int64_t>(int64_t(work / grain), 1, ceil_div(threads, items));
+  if (items < 2 * threads && grains * double(items) >= 2)
+    parts = std::clamp<int64_t>(int64_t(grains), 1, ceil_div(threads, items));
   const bool by_columns = p.n >= p.m;
   const int64_t rows = piece(p.m, by_columns ? 1 : parts, 16, kPanelRows);
-  const int64_t columns = piece(p.n, by_columns ? parts : 1, 64, kPanelColumns);
+  const int64_t widest = p.m < kFewRows ? kFewTerms / std::max<int64_t>(1, p.m * p.k) : kPanelColumns;
+  const int64_t columns = piece(p.n, by_columns ? parts : 1, kPanelUnit,
+                                std::clamp(widest / kPanelUnit * kPanelUnit, kPanelUnit, kPanelColumns));
   const int64_t down = ceil_div(p.m, rows), across = ceil_div(p.n, columns);
 
-  const double panel_work = work / double(down * across);
-  const int64_t panel_grain = std::max<int64_t>(1, int64_t(grain / panel_work));
+  const int64_t panel_grain = std::max<int64_t>(1, int64_t(double(down * across) / grains));
   parallel_for(items * down * across, panel_grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t item = i / (down * across), panel = i % (down * across);
