@@ -9,7 +9,7 @@
 
 #include "gpu/ops/index/sorted_indices.h"
 #include "gpu/ops/kernels.h"
-#include "gpu/ops/products/unit_operands.h"
+#include "gpu/ops/unit_operands.h"
 #include "gpu/rates/device_rates.h"
 #include "gpu/rates/product_table.h"
 #include "gpu/vulkan/context.h"

@@ -10,14 +10,10 @@
 namespace lunagrad::gpu {
 namespace {
 
-Range* range_of(const Tensor& x, const Recorder& recorder) {
-  Range* const range = static_cast<Range*>(x.storage().data());
-  check_alive(*range, recorder.memory);
-  return range;
-}
-
-uint64_t address_of(const Tensor& x, const Range* range) {
-  return range->address + uint64_t(x.offset()) * item_size(x.dtype());
+Range* live_range(const Tensor& x, const Recorder& recorder) {
+  Range& range = range_of(x);
+  check_alive(range, recorder.memory);
+  return &range;
 }
 
 thread_local int64_t limit_of_elements = int64_t(1) << 31;
@@ -50,17 +46,17 @@ uint32_t raw_type(DType type) {
 uint64_t Launch::reads(const Tensor& x) {
   if (!x.storage().data()) return 0;  // no elements
   bytes_ += x.nbytes();
-  reads_.push_back(range_of(x, recorder_));
+  reads_.push_back(live_range(x, recorder_));
   recorder_.stream.faults().check_sound(*reads_.back());
-  return address_of(x, reads_.back());
+  return address_of(x);
 }
 uint64_t Launch::writes(const Tensor& x) {
   if (!x.storage().data()) return 0;
   bytes_ += x.nbytes();
-  Range* const range = range_of(x, recorder_);
+  Range* const range = live_range(x, recorder_);
   writes_.push_back(range);
   if (range->spoiled && x.is_contiguous() && x.nbytes() == x.storage().bytes) replaced_.push_back(range);
-  return address_of(x, range);
+  return address_of(x);
 }
 uint64_t Launch::reads(const Scratch& scratch) {
   bytes_ += scratch.range()->size;

@@ -65,6 +65,12 @@ class Scratch {
   Range* range_;
 };
 
+// The memory of a tensor with elements, and the device address of its first element.
+inline Range& range_of(const Tensor& x) { return *static_cast<Range*>(x.storage().data()); }
+inline uint64_t address_of(const Tensor& x) {
+  return range_of(x).address + uint64_t(x.offset()) * item_size(x.dtype());
+}
+
 // The specialization constants of a shader: a struct of shaders/constants.h.
 template <class C>
 concept ShaderConstants = requires(const C& constants) {

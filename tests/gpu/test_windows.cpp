@@ -139,6 +139,34 @@ TEST_CASE("convolutions of 16-bit types and at lower precision, with their gradi
   CHECK(fallbacks.ops.empty());
 }
 
+// Matrix units share converted operands between calls.
+TEST_CASE("convolutions at lower precision see what was written into their operands since the last call") {
+  const MatmulPrecision before = std::exchange(context().matmul_precision, MatmulPrecision::high);
+  for (const DType type : {DType::bf16, DType::f32}) {
+    const auto leaf = [&](const Shape& shape, uint64_t stream) {
+      return to(to(random(shape, stream), type), gpu()).requires_grad_();
+    };
+    const Tensor x = leaf({4, 40, 24, 20}, 1), w = leaf({72, 40, 3, 3}, 2);
+    const Tensor g = leaf({4, 72, 24, 20}, 3).detach();
+    const auto all_of = [&](const Tensor& image, const Tensor& weight, const Tensor& gradient) {
+      const Tensor y = conv2d(image, weight, Tensor(), {1}, {1});
+      const TensorList found = grad({y}, {image, weight}, {gradient});
+      return TensorList{y.detach(), found[0], found[1]};
+    };
+    const auto fresh = [&](const Tensor& tensor) { return clone(tensor.detach()).requires_grad_(); };
+    all_of(x, w, g);
+    for (const Tensor& changed : {x, w, g}) {
+      {
+        const NoGrad off;
+        copy_(changed, -changed);
+      }
+      const TensorList got = all_of(x, w, g), expected = all_of(fresh(x), fresh(w), fresh(g));
+      for (size_t i = 0; i < got.size(); ++i) CHECK(distance(got[i], expected[i]) == 0);
+    }
+  }
+  context().matmul_precision = before;
+}
+
 TEST_CASE("pooling with padding, overlap and NaN equals the CPU's") {
   const Fallbacks fallbacks;
   Tensor image = random({2, 3, 17, 19}, 1);

@@ -9,8 +9,6 @@ namespace {
 constexpr size_t kMostEntries = 8;
 constexpr uint64_t kMostKeys = 1 << 24;  // of all entries, which have 8 bytes for each: 128 MiB
 
-Range& range_of(const Tensor& x) { return *static_cast<Range*>(x.storage().data()); }
-
 // Bits that differ among the keys of rows. An index out of range has the key `size`, which may be sorted
 // anywhere, since the results are refused.
 uint32_t key_bits(uint64_t size) { return uint32_t(std::bit_width(size - 1)); }
@@ -32,16 +30,8 @@ void note_ascending(const Tensor& x) {
 SortedIndices::Source SortedIndices::source_of(const IndexedRows& rows) {
   const Tensor& index = rows.index;
   const Range& range = range_of(index);
-  return {&range,
-          range.address + uint64_t(index.offset()) * item_size(index.dtype()),
-          range.written_epoch,
-          range.upload,
-          index.dtype(),
-          index.shape(),
-          index.strides(),
-          rows.strides,
-          rows.dim,
-          rows.choices,
+  return {&range,        address_of(index), range.written_epoch, range.upload, index.dtype(),
+          index.shape(), index.strides(),   rows.strides,        rows.dim,     rows.choices,
           rows.size};
 }
 

@@ -6,6 +6,7 @@
 #include "gpu/ops/nn/conv_along.h"
 #include "gpu/ops/products/product.h"
 #include "gpu/ops/reductions/reduce.h"
+#include "gpu/ops/unit_operands.h"
 #include "gpu/ops/variant.h"
 #include "runtime/ops.h"
 
@@ -53,17 +54,12 @@ struct OperandLayout {
   int64_t elements() const { return items[0] * items[1] * places() * channels(); }
 };
 
-// An operand in the type that the matrix units multiply. `largest`: its largest magnitude, if it is scaled.
-struct ConvOperand {
-  Tensor tensor, largest;
-};
-
-ConvOperand channels_last(const Tensor& x, const OperandLayout& layout, DType unit_type, Recorder& recorder) {
+UnitOperand channels_last(const Tensor& x, const OperandLayout& layout, DType unit_type, Recorder& recorder) {
   constexpr int64_t kChannels = ChannelsLast::kChannels, kManyPlaces = 64, kFewPlaces = 16;
   const bool is_f32 = x.dtype() == DType::f32;
   const int64_t tile_places = layout.places() > kFewPlaces ? kManyPlaces : kFewPlaces;
   const bool scaled = is_f32 && unit_type == DType::f16;
-  const ConvOperand made{Tensor::empty({layout.elements()}, unit_type, x.device()),
+  const UnitOperand made{Tensor::empty({layout.elements()}, unit_type, x.device()),
                          scaled ? largest_magnitude(x, recorder) : Tensor()};
   Launch launch(recorder);
   ChannelsLastArguments arguments{};
@@ -107,6 +103,23 @@ ConvOperand channels_last(const Tensor& x, const OperandLayout& layout, DType un
       {in_fours ? groups_for(uint64_t(layout.elements()) / 32, recorder) : group_count(tiles, recorder)},
       bytes_of(arguments));
   return made;
+}
+
+// What tells this layout from others, and from a layout of matrices.
+UnitLayout numbers_of(const OperandLayout& x) {
+  UnitLayout numbers{-1, x.groups, x.group_step, x.group_channels, x.channel_step, x.first};
+  for (size_t i = 0; i < 2; ++i) numbers.insert(numbers.end(), {x.items[i], x.item_step[i]});
+  for (size_t d = 0; d < 3; ++d) numbers.insert(numbers.end(), {x.size[d], x.place_step[d]});
+  return numbers;
+}
+
+// Shares f32 operands, which are converted in two passes, and gradients, which are operands of the gradients
+// of both operands.
+UnitOperand operand_of(const Tensor& x, const OperandLayout& layout, bool is_gradient, DType unit_type,
+                       Recorder& recorder) {
+  const auto convert = [&] { return channels_last(x, layout, unit_type, recorder); };
+  if (x.dtype() != DType::f32 && !is_gradient) return convert();
+  return recorder.unit_operands.shared(x, unit_type, numbers_of(layout), convert);
 }
 
 ConvGeometry::Sizes steps_of(const ConvGeometry::Sizes& size) { return {size[1] * size[2], size[2], 1}; }
@@ -192,8 +205,8 @@ struct Run {
                         a.row_tiles * a.column_tiles * a.groups * a.splits, bytes_of(a));
   }
 
-  static void read_largest(ConvUnitArguments& a, Launch& launch, const ConvOperand& left,
-                           const ConvOperand& image) {
+  static void read_largest(ConvUnitArguments& a, Launch& launch, const UnitOperand& left,
+                           const UnitOperand& image) {
     if (left.largest.defined()) a.a_largest = launch.reads(left.largest);
     if (image.largest.defined()) a.image_largest = launch.reads(image.largest);
   }
@@ -207,7 +220,7 @@ struct Run {
 
   // Computes the result, or one remainder of the input's gradient. `channels`: channels of the image; `rows`:
   // rows of C.
-  void result(const ConvOperand& image, const Tensor& weight, bool back, const Window& along,
+  void result(const UnitOperand& image, const Tensor& weight, bool back, const Window& along,
               const Tensor& bias, Activation activation) const {
     const int64_t channels = back ? g.group_outputs() : g.group_inputs(),
                   rows = back ? g.group_inputs() : g.group_outputs();
@@ -243,8 +256,8 @@ struct Run {
     a.out_channels = a.groups * a.m;
     const bool ends = bias.defined() || activation != Activation::none;
     const ProductTile tile = plan(a, ends || scattered ? 1 : a.k);
-    ConvOperand left = image;  // not read where no tap reaches the positions
-    if (a.k > 0) left = channels_last(weight, layout, unit_type, recorder);
+    UnitOperand left = image;  // not read where no tap reaches the positions
+    if (a.k > 0) left = operand_of(weight, layout, false, unit_type, recorder);
     const Tensor made = target(a);
     {
       Launch launch(recorder);
@@ -259,7 +272,7 @@ struct Run {
     if (a.splits > 1) add_parts(call.output(), made, recorder);
   }
 
-  void weight_gradient(const ConvOperand& image, const ConvOperand& gradient) const {
+  void weight_gradient(const UnitOperand& image, const UnitOperand& gradient) const {
     ConvUnitArguments a{};
     const int64_t inputs = padded(g.group_inputs()), outputs = padded(g.group_outputs());
     for (size_t d = 0; d < 3; ++d) {
@@ -329,12 +342,12 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, D
   const NoGrad off;
   const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
-  const auto last = [&](const Tensor& x, const OperandLayout& layout) {
-    return channels_last(x, layout, unit_type, recorder);
+  const auto last = [&](const Tensor& x, const OperandLayout& layout, bool is_gradient = false) {
+    return operand_of(x, layout, is_gradient, unit_type, recorder);
   };
   const OperandLayout outputs = image_layout(g, g.out_channels, g.out);
   if (part == ConvPart::input_gradient || part == ConvPart::transposed) {
-    const ConvOperand image = last(first, outputs);
+    const UnitOperand image = last(first, outputs, part == ConvPart::input_gradient);
     const Run run{call, g, unit_type, recorder};
     each_remainder(
         g, [&](const Window& along) { run.result(image, second, true, along, bias, Activation::none); });
@@ -350,8 +363,8 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, D
       used.stride[d] = 1;
     }
   const Run run{call, used, unit_type, recorder};
-  const ConvOperand image = last(first, inputs);
-  if (part == ConvPart::weight_gradient) return run.weight_gradient(image, last(second, outputs));
+  const UnitOperand image = last(first, inputs);
+  if (part == ConvPart::weight_gradient) return run.weight_gradient(image, last(second, outputs, true));
   run.result(image, second, false, {forward_along(used, 0), forward_along(used, 1), forward_along(used, 2)},
              bias, activation_of(call.params));
 }

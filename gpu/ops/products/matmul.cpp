@@ -10,7 +10,7 @@
 #include "gpu/ops/iteration.h"
 #include "gpu/ops/products/matmul_types.h"
 #include "gpu/ops/products/product.h"
-#include "gpu/ops/products/unit_operands.h"
+#include "gpu/ops/products/unit_operand.h"
 #include "gpu/ops/reductions/reduce.h"
 #include "gpu/ops/variant.h"
 #include "runtime/core/error.h"
@@ -116,8 +116,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   ProductSide left = left_side(p), right = right_side(p);
   UnitOperand a{given_a, {}}, b{given_b, {}};
   if (p.on_units()) {
-    a = recorder.unit_operands.operand(given_a, left, p, recorder);
-    b = recorder.unit_operands.operand(given_b, right, p, recorder);
+    a = unit_operand(given_a, left, p, recorder);
+    b = unit_operand(given_b, right, p, recorder);
   }
   const auto [chosen, parts] = plan_of(p, recorder.physical, recorder.rates, recorder.products);
   const ProductTile& tile = *chosen;

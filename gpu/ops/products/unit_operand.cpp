@@ -1,14 +1,10 @@
-#include "gpu/ops/products/unit_operands.h"
-
-#include <algorithm>
+#include "gpu/ops/products/unit_operand.h"
 
 #include "gpu/ops/iteration.h"
 #include "gpu/ops/reductions/reduce.h"
 
 namespace lunagrad::gpu {
 namespace {
-
-constexpr size_t kMostEntries = 4, kMostBytes = size_t(256) << 20;  // of all copies
 
 struct UnitArguments {
   uint64_t from, to, largest;
@@ -19,11 +15,6 @@ struct UnitArguments {
   int64_t batch_step[8];
 };
 static_assert(offsetof(UnitArguments, batch_step) == 96);
-
-Range& range_of(const Tensor& x) { return *static_cast<Range*>(x.storage().data()); }
-uint64_t address_of(const Tensor& x) {
-  return range_of(x).address + uint64_t(x.offset()) * item_size(x.dtype());
-}
 
 // The layout of a copy: lines of whole vectors of eight elements.
 ProductSide copied_side(ProductSide side, const Shape& batch) {
@@ -75,51 +66,19 @@ Tensor convert(const Tensor& x, const ProductSide& side, const Product& p, const
 
 }  // namespace
 
-UnitOperand UnitOperands::operand(const Tensor& x, ProductSide& side, const Product& p, Recorder& recorder) {
+UnitOperand unit_operand(const Tensor& x, ProductSide& side, const Product& p, Recorder& recorder) {
   const uint64_t address = address_of(x);
   if (x.dtype() != DType::f32 && lies_in_runs(8, side, address, item_size(x.dtype()))) return {x, {}};
-  const Range& range = range_of(x);
-  const Source source{&range,        address,    range.written_epoch, range.upload, x.dtype(),
-                      p.unit_type,   p.scaled(), side.close,          side.far,     side.close_step,
-                      side.far_step, p.batch,    side.batch};
-  const ProductSide copied = copied_side(side, p.batch);
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return entry.source == source; });
-  if (found != entries_.end() && !range_of(found->copy.tensor).spoiled) {
-    entries_.splice(entries_.begin(), entries_, found);
-    side = copied;
-    return entries_.front().copy;
-  }
-  drop([&](const Entry& entry) { return entry.source == source; });
-  UnitOperand made;
-  if (p.scaled()) made.largest = largest_magnitude(x, recorder);
-  made.tensor = convert(x, side, p, made.largest, recorder);
-  keep({source, made, made.tensor.nbytes()});
-  side = copied;
-  return made;
-}
-
-// Freeing a copy calls forget(), so entries leave the list first.
-template <class Choose>
-void UnitOperands::drop(Choose choose) noexcept {
-  std::list<Entry> gone;
-  for (auto at = entries_.begin(); at != entries_.end();) {
-    const auto entry = at++;
-    if (choose(*entry)) gone.splice(gone.end(), entries_, entry);
-  }
-}
-void UnitOperands::forget(const Range* range) noexcept {
-  drop([&](const Entry& entry) { return entry.source.range == range; });
-}
-void UnitOperands::clear() noexcept {
-  drop([](const Entry&) { return true; });
-}
-
-void UnitOperands::keep(Entry entry) {
-  if (entry.bytes > kMostBytes) return;
-  entries_.push_front(std::move(entry));
-  size_t bytes = 0, count = 0;
-  drop([&](const Entry& kept) { return ++count > kMostEntries || (bytes += kept.bytes) > kMostBytes; });
+  UnitLayout layout{side.close, side.far, side.close_step, side.far_step};
+  for (int d = 0; d < p.batch.size(); ++d) layout.insert(layout.end(), {p.batch[d], side.batch[d]});
+  const UnitOperand found = recorder.unit_operands.shared(x, p.unit_type, std::move(layout), [&] {
+    UnitOperand made;
+    if (p.scaled()) made.largest = largest_magnitude(x, recorder);
+    made.tensor = convert(x, side, p, made.largest, recorder);
+    return made;
+  });
+  side = copied_side(side, p.batch);
+  return found;
 }
 
 }  // namespace lunagrad::gpu
