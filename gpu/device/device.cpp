@@ -88,6 +88,10 @@ void* VulkanDevice::alloc(size_t bytes) {
   if (bytes == 0) return nullptr;
   const std::lock_guard guard(lock_);
   Machine& m = machine();
+  if (m.memory.should_give_back_for(bytes)) {
+    m.stream.finish();
+    m.memory.give_back_for(bytes);
+  }
   try {
     return m.memory.alloc(bytes);
   } catch (const Error& error) {

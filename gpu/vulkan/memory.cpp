@@ -12,6 +12,7 @@ namespace {
 
 // A multiple of the size of every vector type and of every device's cache line.
 constexpr VkDeviceSize kAlignment = 256;
+constexpr VkDeviceSize kMiB = 1 << 20, kSmall = kMiB;
 
 VkDeviceSize round_up(VkDeviceSize bytes, VkDeviceSize unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -60,6 +61,19 @@ BoundBuffer make_buffer(VulkanContext& context, VkDeviceSize bytes, VkMemoryProp
   return made;
 }
 
+// Joins a free range with the next one, which is free, too.
+void absorb_next(Range& range) {
+  Range* const next = range.after;
+  range.size += next->size;
+  range.read_epoch = std::max(range.read_epoch, next->read_epoch);
+  range.written_epoch = std::max(range.written_epoch, next->written_epoch);
+  range.batch = std::max(range.batch, next->batch);
+  range.upload = std::max(range.upload, next->upload);
+  range.after = next->after;
+  if (range.after) range.after->before = &range;
+  delete next;
+}
+
 bool exact_wanted() {
   const char* wish = std::getenv("LUNAGRAD_GPU_EXACT");
   return wish && std::string_view(wish) == "1";
@@ -96,8 +110,7 @@ HostBuffer::~HostBuffer() { destroy_buffer(context_, buffer, memory_); }
 
 Memory::Memory(VulkanContext& context) : context_(context), exact_(exact_wanted()) {
   usage_.total = size_t(context.heap_size());
-  const VkDeviceSize mib = 1 << 20;
-  block_size_ = usage_.total >= (size_t(16) << 30) ? 256 * mib : 64 * mib;
+  block_size_ = usage_.total >= (size_t(16) << 30) ? 128 * kMiB : 32 * kMiB;
 }
 
 Memory::~Memory() {
@@ -107,25 +120,38 @@ Memory::~Memory() {
   }
 }
 
-void Memory::add_block(VkDeviceSize bytes) {
-  if (const VkDeviceSize room = context_.room(); bytes > room)
-    fail_as(ErrorKind::memory, "vulkan: ", bytes, " bytes do not fit the ", room, " that are left");
-  const VkDeviceSize size = exact_ ? bytes : std::max(block_size_, round_up(bytes, 2 << 20));
+VkDeviceSize Memory::size_of(size_t bytes) const {
+  return exact_ ? std::max<size_t>(bytes, 4) : round_up(std::max<size_t>(bytes, 1), kAlignment);
+}
+
+// A range of half a block or more gets a block of its size: two such ranges seldom fill a block.
+VkDeviceSize Memory::block_for(VkDeviceSize size) const {
+  if (exact_) return size;
+  if (size < kSmall) return block_size_ / 8;
+  return size >= block_size_ / 2 ? round_up(size, 2 * kMiB) : block_size_;
+}
+
+void Memory::add_block(VkDeviceSize bytes, bool small) {
+  const VkDeviceSize size = block_for(bytes);
+  if (const VkDeviceSize room = context_.room(); size > room)
+    fail_as(ErrorKind::memory, "vulkan: ", size, " bytes do not fit the ", room, " that are left");
   const BoundBuffer made = make_buffer(context_, size, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
   auto block = std::make_unique<Block>();
   block->owner = this;
   block->buffer = made.buffer;
   block->memory = made.memory;
   block->size = size;
+  block->small = small;
   block->first = new Range{.address = made.address, .size = size, .block = block.get(), .free = true};
-  free_.insert(block->first);
+  free_ranges(small).insert(block->first);
   blocks_.push_back(std::move(block));
   usage_.reserved += size_t(size);
+  most_reserved_ = std::max(most_reserved_, usage_.reserved);
 }
 
-bool Memory::make_room(VkDeviceSize bytes) {
+bool Memory::make_room(VkDeviceSize bytes, bool small) {
   try {
-    add_block(bytes);
+    add_block(bytes, small);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory) throw;
     return false;
@@ -133,14 +159,15 @@ bool Memory::make_room(VkDeviceSize bytes) {
   return true;
 }
 
-Range* Memory::find(VkDeviceSize bytes) {
+Range* Memory::find(VkDeviceSize bytes, bool small) {
+  FreeRanges& ranges = free_ranges(small);
   Range wanted;
   wanted.size = bytes;
-  const auto found = free_.lower_bound(&wanted);
-  if (found == free_.end()) return nullptr;
+  const auto found = ranges.lower_bound(&wanted);
+  if (found == ranges.end()) return nullptr;
   Range* range = *found;
   if (exact_ && range->size != bytes) return nullptr;
-  free_.erase(found);
+  ranges.erase(found);
   // A range that is at most an eighth too large is not split. So it fits the same request again.
   if (range->size - bytes <= bytes / 8) return range;
   Range* rest = new Range(*range);
@@ -151,50 +178,43 @@ Range* Memory::find(VkDeviceSize bytes) {
   if (rest->after) rest->after->before = rest;
   range->after = rest;
   range->size = bytes;
-  free_.insert(rest);
+  ranges.insert(rest);
   return range;
 }
 
-void Memory::merge_free() {
-  free_.clear();
+void Memory::join_small() {
+  free_small_.clear();
   for (const auto& block : blocks_) {
+    if (!block->small) continue;
     for (Range* range = block->first; range; range = range->after) {
       if (!range->free) continue;
-      while (Range* next = range->after) {
-        if (!next->free) break;
-        range->size += next->size;
-        range->read_epoch = std::max(range->read_epoch, next->read_epoch);
-        range->written_epoch = std::max(range->written_epoch, next->written_epoch);
-        range->batch = std::max(range->batch, next->batch);
-        range->upload = std::max(range->upload, next->upload);
-        range->after = next->after;
-        if (range->after) range->after->before = range;
-        delete next;
-      }
-      free_.insert(range);
+      while (range->after && range->after->free) absorb_next(*range);
+      free_small_.insert(range);
     }
   }
 }
 
 Range* Memory::alloc(size_t bytes) {
   if (bytes > SIZE_MAX / 2) fail_as(ErrorKind::memory, "vulkan: a tensor of ", bytes, " bytes is too large");
-  const VkDeviceSize size =
-      exact_ ? std::max<size_t>(bytes, 4) : round_up(std::max<size_t>(bytes, 1), kAlignment);
-  Range* range = find(size);
-  if (!range) {
-    merge_free();
-    range = find(size);
+  const VkDeviceSize size = size_of(bytes);
+  const bool small = !exact_ && size < kSmall;
+  Range* range = find(size, small);
+  if (!range && small) {
+    join_small();
+    range = find(size, small);
   }
   if (!range) {
-    if (!make_room(size)) {
+    if (!make_room(size, small)) {
       for (KeptMemory* const kept : kept_) kept->clear();
-      merge_free();
+      join_small();
     }
-    range = find(size);
+    range = find(size, small);
+    if (!range) range = find(size, !small);
   }
   if (!range)
     fail_as(ErrorKind::memory, "vulkan: ", context_.physical.name, " has no room for another ", bytes,
             " bytes (", usage_.in_use, " in use, ", usage_.reserved, " reserved of ", usage_.total, ")");
+  ++allocations_;
   range->free = false;
   usage_.in_use += size_t(range->size);
   usage_.peak = std::max(usage_.peak, usage_.in_use);
@@ -206,7 +226,18 @@ void Memory::free(Range* range) noexcept {
   range->free = true;
   range->spoiled = nullptr;
   if (freed_) freed_->freed(range);
-  free_.insert(range);
+  if (!range->block->small) {
+    if (Range* const after = range->after; after && after->free) {
+      free_.erase(after);
+      absorb_next(*range);
+    }
+    if (Range* const before = range->before; before && before->free) {
+      free_.erase(before);
+      absorb_next(*before);
+      range = before;
+    }
+  }
+  free_ranges(range->block->small).insert(range);
 }
 
 void Memory::each_in_use(const std::function<void(Range&)>& visit) const {
@@ -215,16 +246,45 @@ void Memory::each_in_use(const std::function<void(Range&)>& visit) const {
       if (!range->free) visit(*range);
 }
 
+void Memory::destroy(Block& block) {
+  free_ranges(block.small).erase(block.first);
+  delete block.first;
+  destroy_buffer(context_, block.buffer, block.memory);
+  usage_.reserved -= size_t(block.size);
+}
+
 void Memory::release_unused() {
-  merge_free();
+  join_small();
   std::erase_if(blocks_, [&](const std::unique_ptr<Block>& block) {
-    if (!block->first->free || block->first->after) return false;
-    free_.erase(block->first);
-    delete block->first;
-    destroy_buffer(context_, block->buffer, block->memory);
-    usage_.reserved -= size_t(block->size);
+    if (!is_unused(*block)) return false;
+    destroy(*block);
     return true;
   });
+}
+
+bool Memory::should_give_back_for(size_t bytes) const {
+  // A program whose steps differ in their sizes must not exchange blocks all the time.
+  constexpr uint64_t kAtFirst = 16, kAllocationsForOne = 256;
+  const VkDeviceSize size = size_of(bytes);
+  if (exact_ || size < kSmall || given_back_ > kAtFirst + allocations_ / kAllocationsForOne) return false;
+  if (!free_.empty() && (*free_.rbegin())->size >= size) return false;
+  if (usage_.reserved + block_for(size) <= most_reserved_) return false;
+  return std::any_of(blocks_.begin(), blocks_.end(),
+                     [](const auto& block) { return !block->small && is_unused(*block); });
+}
+
+void Memory::give_back_for(size_t bytes) {
+  const VkDeviceSize more = block_for(size_of(bytes));
+  while (usage_.reserved + more > most_reserved_) {
+    auto largest = blocks_.end();
+    for (auto it = blocks_.begin(); it != blocks_.end(); ++it)
+      if (!(*it)->small && is_unused(**it) && (largest == blocks_.end() || (*it)->size > (*largest)->size))
+        largest = it;
+    if (largest == blocks_.end()) return;
+    destroy(**largest);
+    blocks_.erase(largest);
+    ++given_back_;
+  }
 }
 
 }  // namespace lunagrad::gpu

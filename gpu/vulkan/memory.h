@@ -1,11 +1,12 @@
 #pragma once
 // Device memory: ranges of a few large blocks, each one VkBuffer, that are reused in stream order. A range
 // stores the epochs of the stream (stream.h) in which it was last read and written. A freed range keeps them,
-// so that its next user is ordered after the previous one and free() need not wait. Adjacent free ranges are
-// merged only if no free range is large enough, since a training loop allocates the same sizes again and
-// again. With LUNAGRAD_GPU_EXACT=1 in the environment each range is a block of its own with exactly the
-// requested bytes, so that the validation layer detects all accesses out of bounds. Not thread-safe: the
-// device's lock guards it.
+// so that its next user is ordered after the previous one and free() need not wait. A freed range is joined
+// with free neighbours, else a step's large tensors would not fit where smaller ones had been. Small ranges
+// have blocks of their own, and are joined only if none is large enough: a joined range has the latest epochs
+// of its parts, and a needless barrier delays small kernels most. With LUNAGRAD_GPU_EXACT=1 in
+// the environment each range is a block of its own with exactly the requested bytes, so that the validation
+// layer detects all accesses out of bounds. Not thread-safe: the device's lock guards it.
 #include <functional>
 #include <memory>
 #include <set>
@@ -47,6 +48,7 @@ struct Block {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkDeviceSize size = 0;
   Range* first = nullptr;
+  bool small = false;  // for small ranges
 };
 
 // Listener that is called for each freed range.
@@ -91,6 +93,10 @@ class Memory {
   Range* alloc(size_t bytes);  // throws an Error of kind memory
   void free(Range*) noexcept;
   void release_unused();  // frees blocks without used ranges; the device must be idle
+  // Whether alloc(bytes) would reserve more than ever before although a block has no used range. Then
+  // give_back_for(bytes), for which the device must be idle, frees such blocks.
+  bool should_give_back_for(size_t bytes) const;
+  void give_back_for(size_t bytes);
   DeviceMemory usage() const { return usage_; }
   void reset_peak() { usage_.peak = usage_.in_use; }
   void tell(FreedRanges* listener) { freed_ = listener; }
@@ -104,16 +110,24 @@ class Memory {
       return a->size != b->size ? a->size < b->size : a->address < b->address;
     }
   };
-  Range* find(VkDeviceSize bytes);  // removes a range from free_; null if none is large enough
-  void add_block(VkDeviceSize bytes);
-  bool make_room(VkDeviceSize bytes);  // adds a block; false: there is no memory for one
-  void merge_free();
+  using FreeRanges = std::set<Range*, BySize>;
+  static bool is_unused(const Block& block) { return block.first->free && !block.first->after; }
+  FreeRanges& free_ranges(bool small) { return small ? free_small_ : free_; }
+  VkDeviceSize size_of(size_t bytes) const;         // of a range
+  VkDeviceSize block_for(VkDeviceSize size) const;  // the size of a new block for a range
+  Range* find(VkDeviceSize, bool small);            // removes a free range; null if none is large enough
+  void add_block(VkDeviceSize, bool small);
+  bool make_room(VkDeviceSize, bool small);  // adds a block; false: there is no memory for one
+  void join_small();
+  void destroy(Block&);  // an unused block
 
   VulkanContext& context_;
   const bool exact_;
   VkDeviceSize block_size_;
+  size_t most_reserved_ = 0;
+  uint64_t allocations_ = 0, given_back_ = 0;
   std::vector<std::unique_ptr<Block>> blocks_;
-  std::set<Range*, BySize> free_;
+  FreeRanges free_, free_small_;
   DeviceMemory usage_;
   FreedRanges* freed_ = nullptr;
   std::vector<KeptMemory*> kept_;

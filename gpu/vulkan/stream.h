@@ -83,6 +83,7 @@ class Stream {
   Timeline& timeline() { return timeline_; }
   // Waits for all work. Throws the first fault that a kernel found, if any.
   void wait();
+  void finish();  // waits for all work, without throwing faults of kernels
   bool lost() const { return lost_; }
   uint64_t submissions() const { return timeline_.submitted(); }  // so far
   // Waits for all submissions, before destruction. False: the device does not answer and may still use the
@@ -125,7 +126,6 @@ class Stream {
   // Records the batch into the command buffer. `for_host`: the host will read the results.
   void write(bool for_host);
   void submit(bool for_host = false);
-  void finish();  // waits for all work, without throwing faults of kernels
   void wait_for(uint64_t value);
   void await_uploads(std::span<Range* const> reads, std::span<Range* const> writes);
   void collect();  // releases the resources of finished submissions
