@@ -8,19 +8,34 @@
 namespace lunagrad {
 namespace {
 
-// The bytes of the tensors on the CPU and on the default device, and how much garbage is allowed in addition
-// to a quarter of them.
-struct TensorBytes {
-  size_t live = cpu_device().memory().in_use, spare = size_t(64) << 20;
-
+// The bytes of the tensors on the CPU and on the default device, and how much they may grow by garbage. A GPU
+// writes gigabytes during a full collection, but it also works during one, as it has recorded work to do.
+class TensorBytes {
+ public:
   TensorBytes() {
     Device& device = *context().device;
     if (device.is_cpu()) return;
     const DeviceMemory memory = device.memory();
     live += memory.in_use;
-    spare += memory.total / 128;  // a GPU writes gigabytes during a full collection
+    gpu_ = memory.total;
+    rest = 16;
   }
+  // At this growth a full collection runs if the last one was `rest` times its duration ago.
+  size_t worth(size_t base) const { return gpu_ ? kSpare + gpu_ / 512 + base / 8 : most(base); }
+  // At this growth it runs in any case.
+  size_t most(size_t base) const { return kSpare + gpu_ / 128 + base / 4; }
+
+  size_t live = cpu_device().memory().in_use;
+  uint64_t rest = 32;
+
+ private:
+  static constexpr size_t kSpare = size_t(64) << 20;
+  size_t gpu_ = 0;  // bytes of the GPU
 };
+
+bool has_rested(const Pressure& pressure, const TensorBytes& tensors) {
+  return pressure.clock() - pressure.full_ended >= tensors.rest * pressure.full_length;
+}
 
 // Restores the place, because a finalizer may call ops.
 struct KeptPlace {
@@ -45,7 +60,9 @@ void collect_all(lua_State* L, Pressure& pressure) {
 // Lua's collector is generational. A young collection finds young garbage in microseconds, so the next op
 // reuses the memory of the last op's result while it is in the processor's cache. A value that survived two
 // collections is old, and only a full collection frees it. A full collection runs when the bytes of the
-// tensors have grown by 64 MiB plus a quarter, so the share of its time does not grow with the model.
+// tensors have grown by 64 MiB plus a quarter, so the share of its time does not grow with the model. On a
+// GPU the ops of a layer write as much, so that most of its garbage is old: there it runs earlier if its time
+// allows.
 void collect_under_pressure(lua_State* L, BindingState& state) {
   constexpr size_t kParts = 64, kMostHandles = 1024;
   constexpr double kShare = 0.05, kHandle = 300;  // share of the time; nanoseconds per tensor freed
@@ -56,10 +73,11 @@ void collect_under_pressure(lua_State* L, BindingState& state) {
   const KeptPlace place;
   const TensorBytes before;
   pressure.base = std::min(pressure.base, before.live);
-  size_t growth = before.spare + pressure.base / 4;
+  size_t growth = before.most(pressure.base);
   if (state.memory_limit) growth = std::min(growth, state.memory_limit / 8);
   const uint64_t start = pressure.clock();
-  if (before.live - pressure.base > growth) {
+  const size_t grown = before.live - pressure.base;
+  if (grown > growth || (grown > before.worth(pressure.base) && has_rested(pressure, before))) {
     collect_all(L, pressure);
   } else {
     // A step large enough for Lua to check whether its own heap needs a full collection.
@@ -77,13 +95,12 @@ void collect_under_pressure(lua_State* L, BindingState& state) {
 
 bool collect_dropped(lua_State* L, BindingState& state, size_t pending) {
   constexpr size_t kWorth = size_t(16) << 20;
-  constexpr uint64_t kOfTime = 32;
   Pressure& pressure = state.pressure;
   if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;
-  const size_t live = TensorBytes().live;
-  pressure.base = std::min(pressure.base, live);
-  if (live + pending - pressure.base < kWorth) return false;
-  if (pressure.clock() - pressure.full_ended < kOfTime * pressure.full_length) return false;
+  const TensorBytes tensors;
+  pressure.base = std::min(pressure.base, tensors.live);
+  if (tensors.live + pending - pressure.base < kWorth) return false;
+  if (!has_rested(pressure, tensors)) return false;
   const KeptPlace place;
   collect_all(L, pressure);
   return true;

@@ -14,7 +14,7 @@ void collect_under_pressure(lua_State*, BindingState&);
 // A full collection before a backward pass, or before a queue is computed: frees the tensors that the script
 // dropped, of any generation. `pending`: bytes that the queue will allocate. Does nothing and returns false
 // when the tensors have grown by less than 16 MiB since the last full collection, or when collections would
-// take more than a 32nd of the time.
+// take more than a 32nd of the time, with a GPU a 16th.
 bool collect_dropped(lua_State*, BindingState&, size_t pending = 0);
 // Collects the young garbage if there is enough of it. Results of deferred calls have no memory yet, and only
 // a full collection finds a value that survived two collections. So the garbage of deferred calls is

@@ -15,6 +15,7 @@ class TwinDevice final : public Device {
  public:
   // Whether the results of a call that has run are made wrong, by a thousandth of each element.
   std::function<bool(const Call&)> spoils;
+  size_t total = size_t(1) << 40;  // bytes that it says it has
 
   std::string_view name() const override { return "twin"; }
   std::string description() const override { return "the CPU's kernels"; }
@@ -43,7 +44,7 @@ class TwinDevice final : public Device {
     for (size_t i = 0; call.op->writes_inputs && i < call.in.size(); ++i) bring_back(here.in[i], call.in[i]);
   }
   void sync() override {}
-  DeviceMemory memory() const override { return {.total = size_t(1) << 40}; }
+  DeviceMemory memory() const override { return {.total = total}; }
   void reset_peak() override {}
   void release_unused() override {}
 

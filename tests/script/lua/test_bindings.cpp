@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "folders.h"
@@ -21,6 +22,7 @@
 #include "script/lua/traceback.h"
 #include "script/meta/annotations.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/twin_device.h"
 
 using namespace lunagrad;
 
@@ -183,6 +185,63 @@ TEST_CASE("What a script drops is free before the next ops run, and what it held
   CHECK(peak_of("local x = lg.ones(1 << 20) for i = 1, 200 do x:tile(4) end") <= 4 + 3 * 16);
   CHECK(peak_of("local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20) end") <=
         2 * (8 * 4) + 64 + 16);
+}
+
+// Makes a device that is not the CPU the default one.
+struct DefaultTwin {
+  tests::TwinDevice device;
+  Device* const before = context().device;
+  DefaultTwin() {
+    device.total = size_t(16) << 30;
+    context().device = &device;
+  }
+  ~DefaultTwin() { context().device = before; }
+};
+
+TEST_CASE("With a GPU a full collection runs at half of the growth, if the last one was long ago") {
+  static uint64_t now;
+  now = 0;
+  Script script;
+  DefaultTwin twin;
+  const auto peak_of = [&](uint64_t (*clock)()) {
+    binding_state(script.L).pressure.clock = clock;
+    peak_tensor_bytes = 0;
+    set_safe_point(
+        script.L,
+        [](lua_State*, void*) {
+          peak_tensor_bytes = std::max(peak_tensor_bytes, cpu_device().memory().in_use);
+        },
+        nullptr);
+    REQUIRE(script.run(
+        "local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20, {device = 'cpu'}) end"));
+    return peak_tensor_bytes >> 20;
+  };
+  CHECK(peak_of([] { return uint64_t(0); }) <= 2 * (8 * 4) + 64 + 32 + 16);
+  // A collection takes two ticks here, and the next op comes a tick later.
+  const size_t seldom = peak_of([] { return ++now; });
+  CHECK(seldom > 64 + 64);
+  CHECK(seldom <= 2 * (8 * 4) + 64 + 128 + 16);
+}
+
+TEST_CASE("Before a backward pass a full collection may take a 32nd of the time, with a GPU a 16th") {
+  static uint64_t now;
+  const auto collects_after = [](uint64_t ticks, bool gpu) {
+    Script script;
+    std::optional<DefaultTwin> twin;
+    if (gpu) twin.emplace();
+    now = 0;
+    BindingState& state = binding_state(script.L);
+    state.pressure.clock = [] { return ++now; };
+    REQUIRE(script.run("a = lg.empty(5 << 20, {device = 'cpu'})"));
+    CHECK(collect_dropped(script.L, state));
+    REQUIRE(script.run("b = lg.empty(5 << 20, {device = 'cpu'})"));
+    now = state.pressure.full_ended + ticks * state.pressure.full_length;
+    return collect_dropped(script.L, state);
+  };
+  CHECK(!collects_after(24, false));
+  CHECK(collects_after(40, false));
+  CHECK(!collects_after(8, true));
+  CHECK(collects_after(24, true));
 }
 
 TEST_CASE("Training steps do not grow the resident size" * doctest::skip(tests::kAddressSanitizer)) {
