@@ -14,6 +14,7 @@ bool has_16bit_kernel(const Call& call) {
       if (type != DType::boolean && x.dtype() != type) return false;
       type = x.dtype();
     }
+  if (&device == &cpu_device() && is_pairs_of_rows(call)) return true;
   if (&device == &cpu_device())
     return call.in[0].defined() && call.in[0].dtype() == DType::bf16 && bf16_kernel() &&
            (is_bf16_product(call) || is_bf16_convolution(call));

@@ -147,6 +147,7 @@ std::span<const NamedRule> product_rules() {
       {"cdist", pairs_of_rows},
       {"_pair_column_sums", pairs_of_rows},
       {"_pair_row_sums", pairs_of_rows},
+      {"_cdist_grad", pairs_of_rows},
       {"conv1d", convolved<1, 3>},
       {"conv2d", convolved<2, 3>},
       {"conv3d", convolved<3, 3>},

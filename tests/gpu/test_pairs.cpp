@@ -1,6 +1,7 @@
 // Distances of pairs of rows on the Vulkan device against the CPU in double precision: sizes that do and do
 // not fill tiles, any strides, rows whose distance cancels or leaves the range, and the memory that they
 // take.
+#include "runtime/core/work_times.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/matrices.h"
 
@@ -143,6 +144,65 @@ TEST_CASE("distances of no rows, of no elements and of 16-bit floats on the devi
   require_none(fallbacks);
 }
 
+// Distances and gradients of 16-bit rows are rounded once, except that the gradients read rounded distances.
+TEST_CASE("distances of 16-bit rows on the device, and their gradients, are not converted as a whole") {
+  struct Rows {
+    Shape x, y;
+    double p;
+  };
+  for (const DType type : {DType::bf16, DType::f16})
+    for (const Rows& rows :
+         {Rows{{65, 3}, {63, 3}, 1.5}, Rows{{130, 17}, {70, 17}, 1}, Rows{{30, 17}, {70, 17}, 3},
+          Rows{{2, 1, 5, 9}, {3, 30, 9}, 2}, Rows{{2, 700, 50}, {499, 50}, 2}}) {
+      const std::string what = text("p = ", rows.p, ", ", rows.x, ", ", type);
+      const auto f = [&](const TensorList& x) { return cdist(x[0], x[1], rows.p); };
+      const TensorList halves = {to(random(rows.x, 31), type), to(random(rows.y, 32), type)};
+      const TensorList wanted = with_gradients(f, {in_double(halves[0]), in_double(halves[1])});
+      Fallbacks fallbacks;
+      const TensorList got = with_gradients(f, {to(halves[0], gpu()), to(halves[1], gpu())});
+      require_none(fallbacks);
+      for (size_t i = 0; i < got.size(); ++i) {
+        CHECK(got[i].dtype() == type);
+        CHECK_MESSAGE(distance(got[i], wanted[i]) < (type == DType::bf16 ? 2e-2 : 3e-3),
+                      what << ", result " << i);
+      }
+      if (rows.x.size() > 2) continue;
+      const auto of_one = [&](const TensorList& x) { return pdist(x[0], rows.p); };
+      const TensorList pairs = with_gradients(of_one, {in_double(halves[0])});
+      const TensorList found = with_gradients(of_one, {to(halves[0], gpu())});
+      for (size_t i = 0; i < 2; ++i)
+        CHECK_MESSAGE(distance(found[i], pairs[i]) < (type == DType::bf16 ? 2e-2 : 3e-3),
+                      what << ", pdist " << i);
+    }
+}
+
+TEST_CASE("the largest differences of 16-bit rows on the device are the CPU's") {
+  for (const DType type : {DType::bf16, DType::f16}) {
+    const Tensor x = to(random({60, 7}, 33), type), y = to(random({50, 7}, 34), type);
+    const auto f = [](const TensorList& rows) { return cdist(rows[0], rows[1], INFINITY); };
+    const TensorList wanted = with_gradients(f, {x, y}),
+                     got = with_gradients(f, {to(x, gpu()), to(y, gpu())});
+    for (size_t i = 0; i < got.size(); ++i) CHECK(distance(got[i], wanted[i]) < 1e-2);
+  }
+}
+
+TEST_CASE("both gradients of 2-norms on the device share one pass over the pairs") {
+  const auto passes = [] {
+    uint64_t count = 0;
+    for (const KernelUse& use : dynamic_cast<WorkTimes&>(gpu()).kernels())
+      if (use.name.find("pair_weights") != std::string::npos) count += use.dispatches;
+    return count;
+  };
+  const Tensor x = to(random({1000, 50}, 35), gpu()), y = to(random({500, 50}, 36), gpu());
+  for (const bool both : {true, false}) {
+    const Tensor a = x.detach().requires_grad_(), b = both ? y.detach().requires_grad_() : y;
+    const Tensor distances = cdist(a, b, 2);
+    const uint64_t before = passes();
+    backward(sum(distances));
+    CHECK(passes() == before + 1);
+  }
+}
+
 TEST_CASE("gradients of gradients of distances on the device equal the CPU's") {
   for (const double p : {1.5, 2.0, 3.0})
     for (const Shape& shape : {Shape{3, 5}}) {
@@ -177,9 +237,26 @@ TEST_CASE("distances and their gradients on the device take memory for operands 
   struct Rows {
     int64_t m, n;
     double p;
+    int64_t k;
+    DType type;
   };
-  for (const auto& [m, n, p] : {Rows{300, 250, 0.5}, {300, 250, 2}, {300, 250, 3}, {800, 700, 2}}) {
-    const Tensor a = random({m, 32}, 11), b = random({n, 32}, 12);
+  for (const auto& [m, n, p, k, type] : {Rows{300, 250, 0.5, 32, DType::f32},
+                                         {300, 250, 2, 32, DType::f32},
+                                         {300, 250, 3, 32, DType::f32},
+                                         {800, 700, 2, 32, DType::f32},
+                                         {700, 800, 2, 100, DType::f32},
+                                         {800, 700, 1, 32, DType::bf16},
+                                         {800, 700, 2, 32, DType::bf16},
+                                         {800, 700, INFINITY, 32, DType::bf16},
+                                         {800, 700, 0, 32, DType::bf16},
+                                         {2000, 30, 2, 500, DType::bf16},
+                                         {50, 40, 2, 2000, DType::bf16}}) {
+    const Tensor a = to(random({m, k}, 11), type), b = to(random({n, k}, 12), type);
+    CHECK_MESSAGE(ratio([&] {
+                    const Tensor x = to(a, gpu()), y = to(b, gpu()), distances = cdist(x, y, p);
+                    return total({&x, &y, &distances});
+                  }) < 1.5,
+                  "p = " << p << ", " << type << ", " << m << " x " << n << " x " << k);
     CHECK_MESSAGE(ratio([&] {
                     const Tensor x = to(a, gpu()).requires_grad_(), y = to(b, gpu()).requires_grad_();
                     const Tensor distances = cdist(x, y, p), g = ones_like(distances.detach());
@@ -187,7 +264,8 @@ TEST_CASE("distances and their gradients on the device take memory for operands 
                     const Tensor dx = x.grad(), dy = y.grad();
                     return total({&x, &y, &distances, &g, &dx, &dy});
                   }) < 1.5,
-                  "p = " << p);
+                  "gradients, p = " << p << ", " << type << ", " << m << " x " << n << " x " << k);
+    if (k == 100) continue;  // few results of a long product are added up in parts
     CHECK_MESSAGE(ratio([&] {
                     const Tensor x = to(a, gpu()).requires_grad_();
                     const Tensor distances = pdist(x, p), g = ones_like(distances.detach());
@@ -195,7 +273,7 @@ TEST_CASE("distances and their gradients on the device take memory for operands 
                     const Tensor dx = x.grad();
                     return total({&x, &distances, &g, &dx});
                   }) < 1.5,
-                  "pdist, p = " << p);
+                  "pdist, p = " << p << ", " << type << ", " << m << " x " << k);
   }
 }
 

@@ -67,6 +67,11 @@ TEST_CASE("distances and cosines of rows take at most half as much again as oper
     CHECK_MESSAGE(both.at(op).ratio <= 1.5,
                   op << " and its gradient take " << both.at(op).ratio << " times: " << both.at(op).sample);
   }
+  // The losses compute 16-bit operands in f32, and the other measures one row of them at a time.
+  const auto halves = peak_ratios(cpu_device(), true, DType::bf16);
+  for (const std::string op : {"cdist", "pdist"})
+    CHECK_MESSAGE(halves.at(op).ratio <= 1.5, op << " of bf16 and its gradient take " << halves.at(op).ratio
+                                                 << " times: " << halves.at(op).sample);
 }
 
 }  // namespace

@@ -238,7 +238,10 @@ TEST_CASE("the gradients of distances have the same bits for any number of threa
 // The peak in relation to the bytes of operands and results.
 class PeakRatio {
  public:
-  PeakRatio() : before_(cpu_device().memory().in_use) { cpu_device().reset_peak(); }
+  // `held`: bytes of tensors that exist already.
+  explicit PeakRatio(size_t held = 0) : before_(cpu_device().memory().in_use - held) {
+    cpu_device().reset_peak();
+  }
   double over(std::initializer_list<const Tensor*> tensors) const {
     double bytes = 0;
     for (const Tensor* const x : tensors) bytes += double(x->nbytes());
@@ -249,24 +252,113 @@ class PeakRatio {
   size_t before_;
 };
 
+Tensor leaf(const Shape& shape, DType type) { return to(randn(shape), type).detach().requires_grad_(); }
+
 TEST_CASE("distances and their gradients take memory for operands and results alone") {
-  for (const double p : {0.5, 1.0, 2.0, 3.0, kInf}) {
-    INFO("p = ", p);
-    const PeakRatio peak;
-    const Tensor x = randn({600, 64}).requires_grad_(), y = randn({500, 64}).requires_grad_();
-    const Tensor distances = cdist(x, y, p), g = ones_like(distances.detach());
-    backward(distances, g);
-    const Tensor dx = x.grad(), dy = y.grad();
-    CHECK(peak.over({&x, &y, &distances, &g, &dx, &dy}) < 1.5);
+  struct Rows {
+    Shape x, y;
+  };
+  for (const DType type : {DType::f32, DType::bf16, DType::f16})
+    for (const Rows& rows : {Rows{{600, 64}, {500, 64}}, Rows{{1, 3000}, {500, 3000}},
+                             Rows{{70, 900}, {60, 900}}, Rows{{300, 20, 12}, {300, 15, 12}}})
+      for (const double p : {0.0, 0.5, 1.0, 2.0, 3.0, kInf}) {
+        // Products of few wide f32 rows take their own memory for blocks.
+        if (type == DType::f32 && p == 2 && rows.x[1] >= 900) continue;
+        INFO("p = ", p, ", ", type, ", ", rows.x, " and ", rows.y);
+        const Tensor x = leaf(rows.x, type), y = leaf(rows.y, type);
+        const PeakRatio peak(x.nbytes() + y.nbytes());
+        const Tensor distances = cdist(x, y, p);
+        CHECK(peak.over({&x, &y, &distances}) < 1.5);
+        const Tensor g = ones_like(distances.detach());
+        backward(distances, g);
+        const Tensor dx = x.grad(), dy = y.grad();
+        CHECK(peak.over({&x, &y, &distances, &g, &dx, &dy}) < 1.5);
+      }
+  for (const DType type : {DType::f32, DType::bf16})
+    for (const Shape& shape : {Shape{800, 64}, Shape{90, 1000}})
+      for (const double p : {0.0, 0.5, 1.0, 2.0, 3.0, kInf}) {
+        if (type == DType::f32 && p == 2 && shape[1] == 1000) continue;
+        INFO("pdist, p = ", p, ", ", type, ", ", shape);
+        const Tensor x = leaf(shape, type);
+        const PeakRatio peak(x.nbytes());
+        const Tensor distances = pdist(x, p);
+        CHECK(peak.over({&x, &distances}) < 1.5);
+        const Tensor g = ones_like(distances.detach());
+        backward(distances, g);
+        const Tensor dx = x.grad();
+        CHECK(peak.over({&x, &distances, &g, &dx}) < 1.5);
+      }
+}
+
+TEST_CASE("distances of 16-bit rows and their derivatives are rounded once") {
+  context().generator.seed(14);
+  struct Rows {
+    Shape x, y;
+  };
+  const auto gradients = [](auto&& f, const TensorList& inputs, bool create_graph) {
+    TensorList leaves;
+    for (const Tensor& x : inputs) leaves.push_back(x.detach().requires_grad_());
+    const Tensor y = f(leaves);
+    const Tensor steps = remainder(arange(0, double(y.numel()), 1, DType::f64), Tensor::number(7.0)) - 2.5;
+    GradOptions options;
+    options.create_graph = create_graph;
+    TensorList found = grad({y}, leaves, {to(reshape(steps, y.shape()), y.dtype())}, options);
+    if (create_graph) {
+      Tensor total = zeros({}, DType::f64);
+      for (const Tensor& g : found) total = total + sum(square(to(g, DType::f64)));
+      for (const Tensor& second : grad({total}, leaves, {}, {{}, true}))
+        if (second.defined()) found.push_back(second);
+    }
+    found.push_back(y.detach());
+    return found;
+  };
+  const auto compare = [&](auto&& f, const TensorList& rows, double p) {
+    for (const DType type : {DType::bf16, DType::f16})
+      for (const bool create_graph : {false, true}) {
+        // Distances of wide rows are too large for f16.
+        if (type == DType::f16 && p == 0.5 && rows[0].size(-1) >= 700) continue;
+        if (create_graph && (p <= 1 || std::isinf(p))) continue;
+        INFO("p = ", p, ", ", type, ", ", rows[0].shape(), ", graph ", create_graph);
+        TensorList halves, exact;
+        for (const Tensor& x : rows)
+          halves.push_back(to(x, type)), exact.push_back(to(halves.back(), DType::f64));
+        const TensorList wanted = gradients(f, exact, create_graph), got = gradients(f, halves, create_graph),
+                         again = gradients(f, halves, create_graph);
+        REQUIRE(got.size() == wanted.size());
+        for (size_t i = 0; i < got.size(); ++i) {
+          CHECK(got[i].dtype() == type);
+          CHECK(largest_error(to(got[i], DType::f64), wanted[i]) < (type == DType::bf16 ? 2e-2 : 3e-3));
+          CHECK(values(got[i]) == values(again[i]));
+        }
+      }
+  };
+  for (const double p : {0.0, 0.5, 1.0, 2.0, 3.0}) {
+    for (const Rows& rows :
+         {Rows{{300, 20}, {170, 20}}, Rows{{6, 1, 30, 5}, {5, 27, 5}}, Rows{{1, 700}, {60, 700}}})
+      compare([p](const TensorList& x) { return cdist(x[0], x[1], p); }, {randn(rows.x), randn(rows.y)}, p);
+    compare([p](const TensorList& x) { return cdist(transpose(x[0], 0, 1), x[1], p); },
+            {randn({20, 200}), randn({170, 20})}, p);
+    for (const Shape& shape : {Shape{150, 20}, Shape{2, 900}})
+      compare([p](const TensorList& x) { return pdist(x[0], p); }, {randn(shape)}, p);
   }
-  for (const double p : {0.5, 1.0, 2.0, 3.0, kInf}) {
-    INFO("pdist, p = ", p);
-    const PeakRatio peak;
-    const Tensor x = randn({800, 64}).requires_grad_();
-    const Tensor distances = pdist(x, p), g = ones_like(distances.detach());
-    backward(distances, g);
-    const Tensor dx = x.grad();
-    CHECK(peak.over({&x, &distances, &g, &dx}) < 1.5);
+}
+
+TEST_CASE("largest differences of 16-bit rows have the slope of the differences that round to the distance") {
+  context().generator.seed(15);
+  for (const DType type : {DType::bf16, DType::f16}) {
+    const Tensor x = to(randn({60, 7}), type).requires_grad_(), y = to(randn({50, 7}), type);
+    const Tensor distances = cdist(x, y, kInf);
+    backward(sum(distances));
+    const Tensor apart = to(unsqueeze(to(x.detach(), DType::f32), 1) - to(y, DType::f32), type);
+    const Tensor slopes =
+        to(eq(abs(apart), unsqueeze(distances.detach(), 2)), DType::f32) * sign(to(apart, DType::f32));
+    CHECK(largest_error(to(x.grad(), DType::f32), sum(slopes, {1})) < 1e-6);
+    const Tensor z = to(randn({40, 7}), type).requires_grad_();
+    backward(sum(cdist(z, z.detach(), kInf)));
+    const Tensor of_square = z.grad();
+    z.set_grad({});
+    backward(sum(pdist(z, kInf)));
+    CHECK(largest_error(to(z.grad(), DType::f32), to(of_square, DType::f32)) < 1e-6);
   }
 }
 

@@ -40,7 +40,7 @@ inline double bytes_of(const TensorList& tensors) {
 // The peak of a call in relation to its operands and results, with `gradients` of the call and its backward
 // pass in relation to these and their gradients. 0: the enlarged operands are too small to tell, or the op
 // refuses them.
-inline double peak_ratio(const Sample& given, Device& device, bool gradients) {
+inline double peak_ratio(const Sample& given, Device& device, bool gradients, DType floats) {
   constexpr double kElements = 1 << 14, kLeastBytes = 1 << 14;
   const Sample sample = enlarged(given, kElements);
   const Op& op = *find_op(sample.op);
@@ -49,9 +49,9 @@ inline double peak_ratio(const Sample& given, Device& device, bool gradients) {
   TensorList in;
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const Tensor x = make_input(sample.inputs[i], i);
-    const DType type = !x.defined()             ? DType::f32
+    const DType type = !x.defined()             ? floats
                        : is_complex(x.dtype())  ? DType::c64
-                       : is_floating(x.dtype()) ? DType::f32
+                       : is_floating(x.dtype()) ? floats
                                                 : x.dtype();
     in.push_back(x.defined() ? to(to(x, type), device) : x);
     if (gradients && is_trained(in.back())) in.back().requires_grad_();
@@ -87,7 +87,8 @@ struct PeakOfOp {
   double ratio = 0;
   std::string sample;
 };
-inline std::map<std::string, PeakOfOp> peak_ratios(Device& device, bool gradients) {
+inline std::map<std::string, PeakOfOp> peak_ratios(Device& device, bool gradients,
+                                                   DType floats = DType::f32) {
   // Some results grow with a power of the operands: these calls are errors.
   struct Limit {
     Limit() { set_memory_limit({2 * memory_in_use() + (size_t(64) << 20)}); }
@@ -96,7 +97,7 @@ inline std::map<std::string, PeakOfOp> peak_ratios(Device& device, bool gradient
   std::map<std::string, PeakOfOp> found;
   for (const Sample& sample : samples()) {
     if (!find_op(sample.op)->compose) continue;
-    const double ratio = peak_ratio(sample, device, gradients);
+    const double ratio = peak_ratio(sample, device, gradients, floats);
     PeakOfOp& most = found[sample.op];
     if (ratio > most.ratio) most = {ratio, name_of(sample)};
   }

@@ -8,11 +8,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "pairs.glsl"
 
-layout(constant_id = 6) const uint MODE = 0;
+layout(constant_id = 7) const uint MODE = 0;
 const uint kSums = 0;       // weighted sums
 const uint kDistances = 1;  // from differences
 const uint kProducts = 2;   // 2-norms from products
-const uint kMultiplied = 3;  // the same: the result holds the products, weights and scale are the rows' squares
+const uint kMultiplied = 3;  // the same: `held` are the products, weights and scale are the rows' squares, all f32
 
 const uint kTile = 64, kRow = kTile / 4 + 1;  // kRow: a padded column of a tile, in vec4
 const uint kHeld = STEP * kRow;
@@ -113,12 +113,12 @@ void store(Tile tile, vec4 results[4]) {
     const uint row = tile.row + down() * 4 + i, column = tile.column + across() * 4;
     const int64_t at = (int64_t(tile.item) * arguments.m + row) * arguments.n + column;
     if (!CONDENSED && arguments.n % 4 == 0) {
-      if (is_inside(tile, i, 0)) store_f32x4(arguments.result, at / 4, results[i]);
+      if (is_inside(tile, i, 0)) store_four(arguments.result, at / 4, TYPE, results[i]);
       continue;
     }
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       if (!is_inside(tile, i, j) || CONDENSED && row >= column + j) continue;
-      store_f32(arguments.result, CONDENSED ? pair_at(row, column + j) : at + j, results[i][j]);
+      store_float(arguments.result, CONDENSED ? pair_at(row, column + j) : at + j, TYPE, results[i][j]);
     }
   }
 }
@@ -138,19 +138,20 @@ uint take_roots(Tile tile, uint wanted, inout vec4 results[4]) {
   return left;
 }
 void load_products(Tile tile) {
-  const uint64_t own = tile.weights, others = matrix_at(arguments.scale, tile.item);
+  const uint64_t own = matrix_at(arguments.weights, tile.item, kF32),
+                 others = matrix_at(arguments.scale, tile.item, kF32);
   const uint row = tile.row + down() * 4, column = tile.column + across() * 4;
   [[unroll]] for (uint i = 0; i < 4; ++i) {
     sums[i] = vec4(0);
-    squares[0][i] = row + i < arguments.m ? element(own, arguments.weights, row + i, 0) : 0.0;
-    squares[1][i] = column + i < arguments.n ? element(others, arguments.scale, column + i, 0) : 0.0;
+    squares[0][i] = row + i < arguments.m ? element(own, arguments.weights, row + i, 0, kF32) : 0.0;
+    squares[1][i] = column + i < arguments.n ? element(others, arguments.scale, column + i, 0, kF32) : 0.0;
     const int64_t at = (int64_t(tile.item) * arguments.m + row + i) * arguments.n + column;
     if (arguments.n % 4 == 0) {
-      if (is_inside(tile, i, 0)) sums[i] = load_f32x4(arguments.result, at / 4);
+      if (is_inside(tile, i, 0)) sums[i] = load_f32x4(arguments.held, at / 4);
       continue;
     }
     [[unroll]] for (uint j = 0; j < 4; ++j)
-      if (is_inside(tile, i, j)) sums[i][j] = load_f32(arguments.result, at + j);
+      if (is_inside(tile, i, j)) sums[i][j] = load_f32(arguments.held, at + j);
   }
 }
 void compute_distances(Tile tile) {

@@ -4,12 +4,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "pairs.glsl"
 
-layout(constant_id = 6) const uint MODE = 0;
-const uint kWeights = 0;  // the result is w: [m, n], or [n, m] unless ALONG_N; pairs of CONDENSED begin with row `part`
-const uint kCenter = 1;    // the result holds the means of x2, and becomes c: [1, k]
-const uint kCentered = 2;  // the result is x2 - c; `factors` are c
-const uint kCombined = 3;  // the result is the product, and becomes the sum; `weights` are the totals, `factors` c
-layout(constant_id = 7) const bool ALONG_N = true;
+layout(constant_id = 7) const uint MODE = 0;
+const uint kCenter = 0;    // the f32 result holds the means of x2, and becomes c: [1, k]
+const uint kCentered = 1;  // the f32 result is x2 - c; `factors` are c
+const uint kCombined = 2;  // the result is the sum; `held` is the product, `weights` are the totals, `factors` c, all f32
 
 // The center of a column, as on the CPU (runtime/ops/linalg/cpu/pair_kernels.cpp): its mean, kept between the
 // second smallest and the second largest of a few elements, so that one row far away does not move it.
@@ -32,36 +30,24 @@ float center_of(uint64_t x2, uint column, float mean) {
   return min(max(mean, second_least), second_most);
 }
 
-float weight_of(uint item, uint i, uint j) {
-  const float weight = value_of(matrix_at(arguments.weights, item), arguments.weights, i, j);
-  if (SCALE == kUnscaled) return weight;
-  const float unit = value_of(matrix_at(arguments.scale, item), arguments.scale, i, j);
-  return unit == 0.0 ? 0.0 : quotient_of(weight, unit);
-}
-
 void main() {
-  const uint columns = MODE != kWeights ? arguments.k : ALONG_N ? arguments.n : arguments.m;
-  const uint rows = MODE == kCenter                              ? 1
-                    : MODE == kCentered || MODE == kWeights && !ALONG_N ? arguments.n
-                                                                        : arguments.m;
-  const uint count = arguments.batches * rows * columns;
+  const uint rows = MODE == kCenter ? 1 : MODE == kCentered ? arguments.n : arguments.m;
+  const uint count = arguments.batches * rows * arguments.k;
   for (uint at = gl_GlobalInvocationID.x; at < count; at += gl_NumWorkGroups.x * 256) {
-    const uint column = at % columns, line = at / columns, row = line % rows, item = line / rows;
-    float value;
-    if (MODE == kWeights) {
-      value = weight_of(item, arguments.part + (ALONG_N ? row : column), ALONG_N ? column : row);
-    } else if (MODE == kCenter) {
-      value = center_of(matrix_at(arguments.x2, item), column, load_f32(arguments.result, int64_t(at)));
-    } else {
-      const float center = element(matrix_at(arguments.factors, item), arguments.factors, 0, column);
-      if (MODE == kCentered) {
-        value = element(matrix_at(arguments.x2, item), arguments.x2, row, column) - center;
-      } else {
-        const float total = element(matrix_at(arguments.weights, item), arguments.weights, row, 0);
-        const float own = element(matrix_at(arguments.x1, item), arguments.x1, row, column);
-        value = total * (own - center) - load_f32(arguments.result, int64_t(at));
-      }
+    const uint column = at % arguments.k, line = at / arguments.k, row = line % rows, item = line / rows;
+    if (MODE == kCenter) {
+      const float mean = load_f32(arguments.result, int64_t(at));
+      store_f32(arguments.result, int64_t(at), center_of(matrix_at(arguments.x2, item), column, mean));
+      continue;
     }
-    store_f32(arguments.result, int64_t(at), value);
+    const float center = element(matrix_at(arguments.factors, item, kF32), arguments.factors, 0, column, kF32);
+    if (MODE == kCentered) {
+      const float own = element(matrix_at(arguments.x2, item), arguments.x2, row, column);
+      store_f32(arguments.result, int64_t(at), own - center);
+    } else {
+      const float own = element(matrix_at(arguments.x1, item), arguments.x1, row, column);
+      const float total = element(matrix_at(arguments.weights, item, kF32), arguments.weights, row, 0, kF32);
+      store_float(arguments.result, int64_t(at), TYPE, total * (own - center) - load_f32(arguments.held, int64_t(at)));
+    }
   }
 }

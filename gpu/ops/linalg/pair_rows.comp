@@ -6,9 +6,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "pairs.glsl"
 
-layout(constant_id = 6) const uint ACROSS = 16;  // invocations along the columns
-layout(constant_id = 7) const uint OWN = 4;
-layout(constant_id = 8) const bool ALONG_N = true;  // adjacent weights are along n, else along m
+layout(constant_id = 7) const uint ACROSS = 16;  // invocations along the columns
+layout(constant_id = 8) const uint OWN = 4;
+layout(constant_id = 9) const bool ALONG_N = true;  // adjacent weights are along n, else along m
+layout(constant_id = 10) const uint RESULT_TYPE = 6;
 
 const uint kDown = 256 / ACROSS, kRows = OWN * kDown, kColumns = 4 * ACROSS;
 const uint kLine = kRows + 1;  // padded to avoid bank conflicts
@@ -89,6 +90,6 @@ void main() {
     if (r >= arguments.m) continue;
     const int64_t at = ((int64_t(part) * arguments.batches + item) * arguments.m + r) * arguments.k + c;
     [[unroll]] for (uint e = 0; e < 4; ++e)
-      if (c + e < arguments.k) store_f32(arguments.result, at + e, sums[i][e]);
+      if (c + e < arguments.k) store_float(arguments.result, at + e, RESULT_TYPE, sums[i][e]);
   }
 }

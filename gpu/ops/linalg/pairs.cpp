@@ -1,4 +1,5 @@
-// Distances of pairs of rows and the sums of pairs.h, f32: pair_columns.comp and pair_rows.comp.
+// Distances of pairs of rows and the sums of pairs.h, of f32, f16 or bf16: pair_columns.comp and
+// pair_rows.comp.
 #include "gpu/ops/linalg/pairs.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "gpu/ops/linalg/matrices.h"
 #include "gpu/ops/reductions/reduce.h"
+#include "gpu/ops/through_f32.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -71,7 +73,7 @@ double work_of(uint32_t power) { return power == PairColumns::kAny ? 40 : 2; }
 
 bool supports(const Call& call) {
   const Shape& batch = call.output().shape();
-  return all_f32(call) && batch.size() - 2 <= kMostPairBatchDims &&
+  return have_one_float_type(call) && batch.size() - 2 <= kMostPairBatchDims &&
          std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
            return !x.defined() || std::all_of(x.shape().begin(), x.shape().end(),
                                               [](int64_t size) { return size < int64_t(1) << 31; });
@@ -83,10 +85,11 @@ uint32_t tiles_of(uint32_t size, uint32_t tile) { return (size + tile - 1) / til
 // The columns of a step: no more than there are.
 uint32_t step_of(uint32_t k) { return k <= 4 ? 4 : k <= 8 ? 8 : 16; }
 
-void run_columns(Launch& launch, PairColumns form, PairArguments& arguments) {
+void run_columns(Launch& launch, PairColumns form, DType type, PairArguments& arguments) {
   arguments.row_tiles = tiles_of(arguments.m, kTile);
   arguments.column_tiles = tiles_of(arguments.n, kTile);
   form.step = step_of(arguments.k);
+  form.type = uint32_t(type);
   if (form.mode != PairColumns::kMultiplied)
     launch.multiplies(double(arguments.batches) * arguments.m * arguments.n * arguments.k *
                       work_of(form.power));
@@ -94,12 +97,15 @@ void run_columns(Launch& launch, PairColumns form, PairArguments& arguments) {
                       bytes_of(arguments));
 }
 
-// The products of the rows, in the result, and the squares of the rows' lengths. Their kernels multiply
-// faster than pair_columns.comp does, but write and read the result once more.
+// The products of the rows, in an f32 result itself, and the squares of the rows' lengths. Their kernels
+// multiply faster than pair_columns.comp does, but write and read the products once more.
 struct RowProducts {
   RowProducts(const Call& call, Recorder& recorder)
-      : squares{squares_of(call.input(0), recorder), squares_of(call.input(1), recorder)} {
-    multiply_in_f32(call.input(0), call.input(1), true, call.output(), recorder);
+      : products(call.output().dtype() == DType::f32
+                     ? call.output()
+                     : Tensor::empty(call.output().shape(), DType::f32, call.output().device())),
+        squares{squares_of(call.input(0), recorder), squares_of(call.input(1), recorder)} {
+    multiply_in_f32(call.input(0), call.input(1), true, products, recorder);
   }
   static Tensor squares_of(const Tensor& x, Recorder& recorder) {
     Shape shape = x.shape();
@@ -110,20 +116,26 @@ struct RowProducts {
     reduce_dims(work, recorder);
     return squares;
   }
-  Tensor squares[2];
+  Tensor products, squares[2];
 };
+// The products of 16-bit rows, and the rows that are converted, take room beside operands and results.
+int64_t room_for_products(const Call& call) {
+  return room_beside(call, call.input(0).numel() + call.input(1).numel());
+}
 bool worth_a_product(const Call& call) {
   return is_worth_products(call.output().numel(), call.input(0).size(-1)) && indexable(call.output()) &&
-         indexable(call.input(0)) && indexable(call.input(1));
+         indexable(call.input(0)) && indexable(call.input(1)) &&
+         (call.output().dtype() == DType::f32 || room_for_products(call) > 0);
 }
 
-void run_distances(const Call& call, const Shape& batch, bool by_product, bool condensed,
-                   Recorder& recorder) {
+enum class Way { differences, one_kernel, product };
+
+void run_distances(const Call& call, const Shape& batch, Way way, bool condensed, Recorder& recorder) {
   const NoGrad off;
   const double p = call.real(kPowerAt);
   PairArguments arguments = pair_arguments(call, batch);
   std::optional<RowProducts> products;
-  if (by_product && worth_a_product(call)) products.emplace(call, recorder);
+  if (way == Way::product) products.emplace(call, recorder);
   Launch launch(recorder);
   if (products) {
     arguments.weights = read_pairs(launch, products->squares[0], batch);
@@ -132,23 +144,49 @@ void run_distances(const Call& call, const Shape& batch, bool by_product, bool c
   arguments.x1 = read_pairs(launch, call.input(0), batch);
   arguments.x2 = condensed ? arguments.x1 : read_pairs(launch, call.input(1), batch);
   arguments.result = launch.writes(call.output());
+  if (products) arguments.held = launch.reads(products->products);
   arguments.exponent = float(p);
   run_columns(launch,
               {.power = p == 0 ? PairColumns::kCount : power_constant(p),
                .condensed = condensed,
-               .mode = products     ? PairColumns::kMultiplied
-                       : by_product ? PairColumns::kProducts
-                                    : PairColumns::kDistances},
-              arguments);
+               .mode = way == Way::product      ? PairColumns::kMultiplied
+                       : way == Way::one_kernel ? PairColumns::kProducts
+                                                : PairColumns::kDistances},
+              call.output().dtype(), arguments);
+}
+// Items of the batch or rows of x1 at a time, so that there are no more products at a time.
+int64_t most_products(const Call& call) {
+  constexpr int64_t kFew = 1 << 16;
+  if (call.output().dtype() == DType::f32) return call.output().numel();
+  // Without matrix units the product is converted once more.
+  return std::max(kFew, room_for_products(call) / 2);
+}
+void run_in_parts(const Call& call, int64_t most, Recorder& recorder) {
+  const Tensor &x1 = call.input(0), &x2 = call.input(1), &out = call.output();
+  const int dims = out.ndim(), dim = outermost_dim(out.shape(), (1u << (dims - 1)) - 1);
+  if (out.numel() <= most || dim < 0)
+    return run_distances(call, batch_dims(out), Way::product, false, recorder);
+  const int64_t size = out.shape()[dim], half = (size + 1) / 2;
+  for (const int64_t first : {int64_t(0), half}) {
+    const int64_t length = std::min(half, size - first);
+    Call part = call;
+    part.in[0] = slice_of(x1, dim - (dims - x1.ndim()), first, length);
+    if (dim < dims - 2) part.in[1] = slice_of(x2, dim - (dims - x2.ndim()), first, length);
+    part.out[0] = slice_of(out, dim, first, length);
+    run_in_parts(part, most, recorder);
+  }
 }
 void run_cdist(const Call& call, Recorder& recorder) {
   const Tensor& out = call.output();
   const int64_t mode = call.integer(kComputeAt);
   const bool many = std::max(out.size(-2), out.size(-1)) > kManyRows;
   const bool product = call.real(kPowerAt) == 2 && (mode == kProduct || (mode == kIfNecessary && many));
-  run_distances(call, batch_dims(out), product, false, recorder);
+  if (product && worth_a_product(call)) return run_in_parts(call, most_products(call), recorder);
+  run_distances(call, batch_dims(out), product ? Way::one_kernel : Way::differences, false, recorder);
 }
-void run_pdist(const Call& call, Recorder& recorder) { run_distances(call, {}, false, true, recorder); }
+void run_pdist(const Call& call, Recorder& recorder) {
+  run_distances(call, {}, Way::differences, true, recorder);
+}
 
 void run_column_sums(const Call& call, Recorder& recorder) {
   const Shape batch = batch_dims(call.output());
@@ -167,7 +205,7 @@ void run_column_sums(const Call& call, Recorder& recorder) {
                .scale = scale_constant(call, recorder.physical),
                .has_factors = call.has(kPairFactorsAt),
                .mode = PairColumns::kSums},
-              arguments);
+              call.output().dtype(), arguments);
 }
 
 // The tile of pair_rows.comp: few columns leave more invocations for rows.
@@ -222,9 +260,11 @@ void run_row_sums(const Call& call, Recorder& recorder) {
                                  .has_factors = call.has(kPairFactorsAt),
                                  .condensed = call.flag(kPairCondensedAt),
                                  .step = tile.step,
+                                 .type = uint32_t(out.dtype()),
                                  .across = tile.across,
                                  .own = tile.own,
-                                 .along_n = arguments.weights.column <= arguments.weights.row},
+                                 .along_n = arguments.weights.column <= arguments.weights.row,
+                                 .result_type = uint32_t(sums.dtype())},
                         tiles * arguments.parts, bytes_of(arguments));
   }
   if (arguments.parts > 1) add_parts(out, sums, recorder);
@@ -236,7 +276,8 @@ std::vector<KernelEntry> pairs_kernels() {
   return {{find_op("cdist"), {supports, run_cdist}},
           {find_op("pdist"), {supports, run_pdist}},
           {find_op("_pair_column_sums"), {supports, run_column_sums}},
-          {find_op("_pair_row_sums"), {supports, run_row_sums}}};
+          {find_op("_pair_row_sums"), {supports, run_row_sums}},
+          {find_op("_cdist_grad"), {supports, run_cdist_grad}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -17,6 +17,8 @@ layout(constant_id = 3) const bool BOTH = false;    // result2 gets the gradient
 layout(constant_id = 4) const bool FOURS = false;
 layout(constant_id = 5) const bool FLAT = false;  // a length of eps is constant
 layout(constant_id = 6) const uint RESULT_TYPE = 6;
+layout(constant_id = 7) const uint GRAD_TYPE = 6;
+layout(constant_id = 8) const uint VALUE_TYPE = 6;
 
 struct Dims {
   uint dims, count;
@@ -61,8 +63,8 @@ struct Row {
 };
 Row row_at(Place at) {
   Row row;
-  row.grad = load_f32(arguments.grad, at.grad);
-  row.value = load_f32(arguments.value, at.row);
+  row.grad = load_float(arguments.grad, at.grad, GRAD_TYPE);
+  row.value = load_float(arguments.value, at.row, VALUE_TYPE);
   if (MEASURE == kCosine) {
     row.own_length = load_f32(SECOND ? arguments.length2 : arguments.length1, at.row);
     row.other_length = load_f32(SECOND ? arguments.length1 : arguments.length2, at.row);

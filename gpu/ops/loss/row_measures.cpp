@@ -29,21 +29,25 @@ Tensor broadcast(const Tensor& x, const Shape& shape) {
 }
 Shape whole_shape(const Tensor& a, const Tensor& b) { return broadcast_shapes("rows", a.shape(), b.shape()); }
 
-void run_distance(const Call& call, Recorder& recorder) {
-  const NoGrad off;
-  const double p = call.real(kPowerAt);
-  const Tensor &a = call.input(0), &b = call.input(1), &out = call.output();
-  const Shape shape = whole_shape(a, b);
-  const Tensor x1 = broadcast(a, shape), x2 = broadcast(b, shape);
-  const uint32_t mask = 1u << call.integer(kDistanceDimAt);
+// For operands of one shape.
+void measure_distance(const Tensor& x1, const Tensor& x2, double p, double shift, int dim, const Tensor& out,
+                      Recorder& recorder) {
+  const uint32_t mask = 1u << dim;
   DimReduction work =
       std::isinf(p) ? float_reduction({.reduction = Reduce::kLargest, .map = Reduce::kApart}, x1, mask, out)
       : p == 1      ? float_reduction({.map = Reduce::kApart}, x1, mask, out)
       : p == 0      ? float_reduction({.map = Reduce::kDiffers}, x1, mask, out)
                     : norm_reduction(p, x1, mask, out);
   work.other = &x2;
-  work.shift = float(call.real(kShiftAt));
+  work.shift = float(shift);
   reduce_dims(work, recorder);
+}
+void run_distance(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &a = call.input(0), &b = call.input(1);
+  const Shape shape = whole_shape(a, b);
+  measure_distance(broadcast(a, shape), broadcast(b, shape), call.real(kPowerAt), call.real(kShiftAt),
+                   int(call.integer(kDistanceDimAt)), call.output(), recorder);
 }
 void run_cosine(const Call& call, Recorder& recorder) {
   static const ShaderCode& code = find_shader("reduce_cosine");
@@ -122,8 +126,19 @@ class Gradient {
              broadcast(value_, shape_)};
     if (call.in.size() > 4) lengths_ = contiguous_input(call, 4);
     form_.type = uint32_t(a.dtype());
+    form_.grad_type = uint32_t(call.input(0).dtype());
+    form_.value_type = uint32_t(value_.dtype());
   }
   float exponent = 0, shift = 0;
+
+  // Distances that were rounded are computed again where the slopes compare them, or take a high power.
+  void measure_again() {
+    if (!is_16bit_float(value_.dtype())) return;
+    value_ = Tensor::empty(value_.shape(), DType::f32, value_.device());
+    measure_distance(rows_.x1, rows_.x2, exponent, shift, dim_, value_, recorder_);
+    rows_.value = broadcast(value_, shape_);
+    form_.value_type = uint32_t(DType::f32);
+  }
 
   void run() {
     const Tensor &first = call_.output(0), &second = call_.output(1);
@@ -227,6 +242,8 @@ void run_distance_grad(const Call& call, Recorder& recorder) {
   Gradient gradient(call, int(call.integer(kDistanceDimAt)), {.measure = measure}, recorder);
   gradient.exponent = float(p);
   gradient.shift = float(call.real(kShiftAt));
+  constexpr double kHighPower = 4;
+  if (p > kHighPower) gradient.measure_again();
   gradient.run();
 }
 void run_cosine_grad(const Call& call, Recorder& recorder) {

@@ -5,7 +5,9 @@
 
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/elementwise/cpu/elementwise_kernels.h"
+#include "runtime/ops/half_ops.h"
 #include "runtime/ops/linalg/linalg.h"
+#include "runtime/ops/linalg/pair_blocks.h"
 #include "runtime/ops/linalg/pairs.h"
 #include "runtime/ops/products/cpu/blas.h"
 #include "runtime/ops/reductions/cpu/reduce_again.h"
@@ -157,8 +159,25 @@ int64_t work_of(int64_t k, double p) {
   return k * (p == 0 || p == 1 || p == 2 || std::isinf(p) ? 1 : kPowerWork);
 }
 
+// cdist, or with one operand pdist, of 16-bit operands.
+extern const Op kCdist;
+void distances_of_halves(const Call& call, int64_t mode) {
+  static constexpr PairRole kRoles[] = {PairRole::own_rows, PairRole::other_rows};
+  PairBlocks{.op = kCdist,
+             .params = {call.real(kPowerAt), mode},
+             .inputs = kRoles,
+             .output = PairRole::pairs,
+             .condensed = call.in.size() == 1}
+      .run(call);
+}
+
 void cdist_cpu(const Call& call) {
   const Tensor& out = call.output();
+  if (is_16bit_float(out.dtype())) {
+    const bool many = std::max(out.size(-2), out.size(-1)) > kManyRows;
+    const int64_t chosen = call.integer(kComputeAt);
+    return distances_of_halves(call, chosen == kIfNecessary ? (many ? kProduct : kDirect) : chosen);
+  }
   const Shape batch = batch_shape(out.shape());
   const Tensor a = expanded(call.input(0), batch), b = expanded(call.input(1), batch);
   const int64_t m = out.size(-2), n = out.size(-1), k = a.size(-1), items = numel(batch);
@@ -207,10 +226,20 @@ void cdist_vjp(Backward& b) {
       if (b.needs(i)) b.set(i, zeros(b.shape(i), b.dtype(i), b.device()));
     return;
   }
-  const Tensor x1 = b.input(0), x2 = b.input(1), g = b.grad(), y = p == 1 ? Tensor() : b.output();
-  if (b.needs(0)) b.set(0, pair_row_sums(x1, x2, {g, y, {}}, slope_of(p)));
-  if (b.needs(1))
-    b.set(1, pair_row_sums(x2, x1, {transposed(g), y.defined() ? transposed(y) : y, {}}, slope_of(p)));
+  Tensor x1 = b.input(0), x2 = b.input(1), g = b.grad(), y = p == 1 ? Tensor() : b.output();
+  if (b.create_graph() && is_16bit_float(x1.dtype())) {  // further derivatives round nothing in between
+    x1 = to(x1, DType::f32), x2 = to(x2, DType::f32), g = to(g, DType::f32);
+    if (y.defined()) y = apply1(*find_op("cdist"), {x1, x2}, {p, b.integer(kComputeAt)});
+  }
+  if (p == 2 && b.needs(0) && b.needs(1) && !b.create_graph()) {
+    const Operands slopes = cdist_gradients(g, x1, x2, y);
+    return b.set(0, slopes[0]), b.set(1, slopes[1]);
+  }
+  if (b.needs(0)) b.set(0, to(pair_row_sums(x1, x2, {g, y, {}}, slope_of(p)), b.dtype(0)));
+  if (b.needs(1)) {
+    const PairOperands of_pairs = {transposed(g), y.defined() ? transposed(y) : y, {}};
+    b.set(1, to(pair_row_sums(x2, x1, of_pairs, slope_of(p)), b.dtype(1)));
+  }
 }
 
 double cdist_flops(const Call& call) {
@@ -257,6 +286,7 @@ void pdist_shape(Call& call) {
   call.emit(Shape{pair_count(x.size(0))}, x.dtype());
 }
 void pdist_cpu(const Call& call) {
+  if (is_16bit_float(call.output().dtype())) return distances_of_halves(call, kDirect);
   const Tensor x = in_order(call.input(0));
   const int64_t n = x.size(0), k = x.size(1);
   const double p = call.real(kPowerAt);
@@ -286,13 +316,17 @@ Operands pdist_compose(const Call& call) {
 }
 void pdist_vjp(Backward& b) {
   const double p = b.real(kPowerAt);
-  const Tensor x = b.input(0), g = b.grad();
+  Tensor x = b.input(0), g = b.grad();
   const int64_t n = x.size(0);
   if (p == 0) return b.set(0, zeros(x.shape(), x.dtype(), x.device()));
-  const Tensor y = p == 1 ? Tensor() : b.output();
+  Tensor y = p == 1 ? Tensor() : b.output();
   if (!b.create_graph()) return b.set(0, pair_row_sums(x, x, {g, y, {}}, slope_of(p), true));
+  if (is_16bit_float(x.dtype())) {
+    x = to(x, DType::f32), g = to(g, DType::f32);
+    if (y.defined()) y = apply1(*find_op("pdist"), {x}, {p});
+  }
   const Tensor square = y.defined() ? square_of_pairs(y, n) : y;
-  b.set(0, pair_row_sums(x, x, {square_of_pairs(g, n), square, {}}, slope_of(p)));
+  b.set(0, to(pair_row_sums(x, x, {square_of_pairs(g, n), square, {}}, slope_of(p)), b.dtype(0)));
 }
 double pdist_flops(const Call& call) {
   const double each = call.real(kPowerAt) == 2 || call.real(kPowerAt) == 1 ? 2 : 3;
@@ -322,8 +356,12 @@ const Op kPdist{
 
 }  // namespace
 
+bool is_pairs_of_rows(const Call& call) {
+  return call.op == &kCdist || call.op == &kPdist || call.op == pair_ops()[1] || call.op == pair_ops()[2];
+}
+
 std::span<const Op* const> cdist_ops() {
-  static const Op* const ops[] = {&kCdist, &kPdist, pair_ops()[0], pair_ops()[1]};
+  static const Op* const ops[] = {&kCdist, &kPdist, pair_ops()[0], pair_ops()[1], pair_ops()[2]};
   return ops;
 }
 

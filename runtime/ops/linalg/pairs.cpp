@@ -7,6 +7,7 @@
 
 #include "runtime/ops/linalg/cpu/pair_kernels.h"
 #include "runtime/ops/linalg/linalg.h"
+#include "runtime/ops/linalg/pair_blocks.h"
 
 namespace lunagrad {
 namespace {
@@ -79,9 +80,24 @@ Matrices<T> matrices_of(const Tensor& x, const Shape& batch) {
           .column = x.strides()[dims - 1],
           .batch = broadcast_strides(batch_shape(x.shape()), own, batch)};
 }
+// _pair_row_sums of 16-bit operands.
+extern const Op kPairRowSums;
+void row_sums_of_halves(const Call& call) {
+  static constexpr PairRole kRoles[] = {PairRole::own_rows, PairRole::other_rows, PairRole::pairs,
+                                        PairRole::pairs, PairRole::other_rows};
+  PairBlocks{.op = kPairRowSums,
+             .params = {call.real(kPairPowerAt), call.flag(kPairOddAt), false},
+             .inputs = kRoles,
+             .output = PairRole::own_rows,
+             .condensed = call.flag(kPairCondensedAt),
+             .largest_at = std::isinf(call.real(kPairPowerAt)) ? kPairScaleAt : -1}
+      .run(call);
+}
+
 template <template <class> class Kernel, bool weighs_pairs>
 void sum_on_cpu(const Call& call) {
   const Tensor& out = call.output();
+  if (weighs_pairs && is_16bit_float(out.dtype())) return row_sums_of_halves(call);
   Operands in = call.in;
   // Rows are read in order. What belongs to pairs has any strides, since it is often transposed.
   for (size_t i = 0; i < in.size(); ++i)
@@ -267,6 +283,51 @@ const Op kPairRowSums{
          .params = {1.0, true, true},
          .error = "the pairs of 3 rows"}}};
 
+// --- both gradients of the 2-norm ---
+
+void cdist_grad_shape(Call& call) {
+  require_floating(call);
+  const Tensor &g = call.input(0), &a = call.input(1), &b = call.input(2), &y = call.input(3);
+  if (a.ndim() < 2 || b.ndim() < 2 || a.size(-1) != b.size(-1))
+    fail(call.op->name, ": x1 and x2 must be matrices with rows of one size (got shapes ", a.shape(), " and ",
+         b.shape(), ")");
+  const Shape batch = broadcast_shapes(call.op->name, batch_shape(a.shape()), batch_shape(b.shape()));
+  const Shape pairs = with_dims(batch, {a.size(-2), b.size(-2)});
+  if (!(g.shape() == pairs && y.shape() == pairs))
+    fail(call.op->name, ": grad and result must have the shape ", pairs, " (got ", g.shape(), " and ",
+         y.shape(), ")");
+  for (const Tensor* const x : {&a, &b}) call.emit(with_dims(batch, {x->size(-2), x->size(-1)}), x->dtype());
+}
+void cdist_grad_cpu(const Call& call) {
+  const auto turned = [](const Tensor& x) {
+    const NoGrad off;
+    return transposed(x);
+  };
+  const Tensor &g = call.input(0), &x1 = call.input(1), &x2 = call.input(2), &y = call.input(3);
+  for (int side = 0; side < 2; ++side) {
+    Call sums;
+    sums.op = &kPairRowSums;
+    sums.in = side == 0 ? Operands{x1, x2, g, y, Tensor()} : Operands{x2, x1, turned(g), turned(y), Tensor()};
+    sums.params = {1.0, true, false};
+    sums.out.push_back(call.output(side));
+    kPairRowSums.cpu(sums);
+  }
+}
+const Op kCdistGrad{
+    .name = "_cdist_grad",
+    .doc =
+        "The gradients of cdist with p = 2 by x1 and x2, with the batch of both, from its result's gradient "
+        "and "
+        "its result.",
+    .inputs = {{"grad"}, {"x1"}, {"x2"}, {"result"}},
+    .params = {},
+    .shape = cdist_grad_shape,
+    .cpu = cdist_grad_cpu,
+    .half_through_f32 = true,
+    .family = OpFamily::linear_algebra,
+    .flops = {[](const Call& call) { return 4 * elements(call.input(0)) * double(call.input(1).size(-1)); },
+              "4 for each pair of elements"}};
+
 Operands operands_of(const Tensor& x1, const Tensor& x2, const PairOperands& o) {
   return {x1, x2, o.weights, o.scale, o.factors};
 }
@@ -281,6 +342,10 @@ Tensor pair_row_sums(const Tensor& x1, const Tensor& x2, const PairOperands& o, 
   return apply1(kPairRowSums, operands_of(x1, x2, o), {f.power, f.odd, condensed});
 }
 
+Operands cdist_gradients(const Tensor& g, const Tensor& x1, const Tensor& x2, const Tensor& y) {
+  return apply(kCdistGrad, {g, x1, x2, y}, {});
+}
+
 bool never_composed(const Call&) { return false; }
 
 Tensor square_of_pairs(const Tensor& pairs, int64_t n) {
@@ -293,7 +358,7 @@ Tensor square_of_pairs(const Tensor& pairs, int64_t n) {
 }
 
 std::span<const Op* const> pair_ops() {
-  static constexpr const Op* ops[] = {&kPairColumnSums, &kPairRowSums};
+  static constexpr const Op* ops[] = {&kPairColumnSums, &kPairRowSums, &kCdistGrad};
   return ops;
 }
 

@@ -25,7 +25,11 @@ Tensor pair_column_sums(const Tensor& x1, const Tensor& x2, const PairOperands&,
 Tensor pair_row_sums(const Tensor& x1, const Tensor& x2, const PairOperands&, const PairFunction&,
                      bool condensed = false);
 
-std::span<const Op* const> pair_ops();  // the records of both, for the list of cdist.cpp
+// Both gradients of 2-norms y = cdist(x1, x2) from the gradient of y, with the batch of both operands. Not
+// differentiable.
+Operands cdist_gradients(const Tensor& g, const Tensor& x1, const Tensor& x2, const Tensor& y);
+
+std::span<const Op* const> pair_ops();  // the records, for the list of cdist.cpp
 
 // Op::composed of these records and of distances: their compositions make the differences, so a device
 // without the kernel leaves the call to the CPU.

@@ -89,7 +89,8 @@ Operands cosine_similarity_compose(const Call& call) {
   const auto [x1, x2] = computed(type);
   const bool by_rows = x1.size(dim) == x2.size(dim) && !both_repeat(x1.shape(), x2.shape());
   if (by_rows) return {cast_back(squeeze(row_cosine(x1, x2, dim, eps), dim), a, b)};
-  const auto [y1, y2] = computed(accumulate_type(type));
+  // A product multiplies directions of 16 bits and adds in f32.
+  const auto [y1, y2] = computed(x1.size(dim) == x2.size(dim) ? type : accumulate_type(type));
   return {cast_back(cosine_of_directions(y1, y2, dim, shape[dim], eps), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
@@ -100,22 +101,23 @@ const Op kCosineSimilarity{.name = "cosine_similarity",
                            .family = OpFamily::reduction,
                            .autocast = AutocastPolicy::f32};
 
-// |x1 - x2 + eps|_p along the last dim, as in PyTorch; f32 for 16-bit operands.
-Tensor distance_along_rows(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim) {
+// |x1 - x2 + eps|_p along the last dim, as in PyTorch; f32 for 16-bit operands, unless it may be rounded.
+Tensor distance_along_rows(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim,
+                           bool rounded = false) {
   const Shape shape = broadcast_shapes("pairwise_distance", a.shape(), b.shape());
   const DType type = promote(a.dtype(), b.dtype());
   const int last = shape.size() - 1;
   if (!is_floating(type) || !(p >= 0) || shape[last] == 0)
     return norm(upcast(a) - upcast(b) + eps, p, {-1}, keepdim);
   const auto whole = [&](const Tensor& x) { return with_whole_dim(to(x, type), last, shape); };
-  const Tensor y = row_distance(whole(a), whole(b), p, eps, last);
+  const Tensor y = row_distance(whole(a), whole(b), p, eps, last, rounded);
   return keepdim ? y : squeeze(y, last);
 }
 Operands pairwise_distance_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   if (broadcast_shapes("pairwise_distance", a.shape(), b.shape()).empty())
     fail("pairwise_distance: vectors along the last dim are needed (got two scalars)");
-  return {cast_back(distance_along_rows(a, b, call.real(0), call.real(1), call.flag(2)), a, b)};
+  return {cast_back(distance_along_rows(a, b, call.real(0), call.real(1), call.flag(2), true), a, b)};
 }
 const Op kPairwiseDistance{
     .name = "pairwise_distance",

@@ -1,6 +1,6 @@
 // A measure of two rows is one pass over both, and its gradient is another. The kernels read 16-bit numbers
-// as they are and compute in f32; measures of 16-bit rows are f32. A gradient has the shape of its operand:
-// where the operand repeats, it is added up at once.
+// as they are and compute in f32; measures of 16-bit rows are f32, or distances that are rounded. A gradient
+// has the shape of its operand: where the operand repeats, it is added up at once.
 #include "runtime/ops/loss/row_measures.h"
 
 #include <algorithm>
@@ -13,9 +13,8 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/loss/row_differences.h"
 #include "runtime/ops/nn/unit.h"
-#include "runtime/ops/reductions/cpu/reduce.h"
-#include "runtime/ops/reductions/cpu/reduce_again.h"
 
 namespace lunagrad {
 namespace {
@@ -24,7 +23,7 @@ constexpr int64_t kGrain = 20000;  // elements
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Parameters of distances, and of cosines. The gradients have the flags of x1 and x2 behind them.
-constexpr int kPowerAt = 0, kShiftAt = 1, kDistanceDimAt = 2;
+constexpr int kPowerAt = 0, kShiftAt = 1, kDistanceDimAt = 2, kRoundedAt = 3;
 constexpr int kEpsAt = 0, kAddedAt = 1, kCosineDimAt = 2;
 
 // --- shapes ---
@@ -58,7 +57,8 @@ void distance_shape(Call& call) {
   const Shape rows = row_shape(call, 0, kDistanceDimAt);
   if (std::isinf(p) && call.input(0).size(int(call.integer(kDistanceDimAt))) == 0 && numel(rows) > 0)
     fail(call.op->name, ": rows without elements have no largest difference");
-  call.emit(rows, accumulate_type(call.input(0).dtype()));
+  const DType type = call.input(0).dtype();
+  call.emit(rows, call.flag(kRoundedAt) ? type : accumulate_type(type));
 }
 void cosine_shape(Call& call) {
   const Shape rows = row_shape(call, 0, kCosineDimAt);
@@ -71,11 +71,13 @@ void cosine_shape(Call& call) {
 template <int dim_at>
 void gradient_shape(Call& call) {
   const Shape rows = row_shape(call, 1, dim_at);
+  const DType own = call.input(1).dtype();
+  const bool is_rounded = dim_at == kDistanceDimAt && call.input(0).dtype() == own;
+  const DType type = is_rounded ? own : accumulate_type(own);
   for (size_t i = 0; i < call.in.size(); ++i)
-    if (i != 1 && i != 2 && call.has(int(i)) &&
-        call.input(int(i)).dtype() != accumulate_type(call.input(1).dtype()))
-      fail(call.op->name, ": ", call.op->inputs[i].name, " must be ", accumulate_type(call.input(1).dtype()),
-           " (got ", call.input(int(i)).dtype(), ")");
+    if (i != 1 && i != 2 && call.has(int(i)) && call.input(int(i)).dtype() != type)
+      fail(call.op->name, ": ", call.op->inputs[i].name, " must be ", type, " (got ",
+           call.input(int(i)).dtype(), ")");
   if (!(call.input(0).shape() == rows && call.input(3).shape() == rows))
     fail(call.op->name, ": grad and result must have the shape ", rows, " (got ", call.input(0).shape(),
          " and ", call.input(3).shape(), ")");
@@ -138,95 +140,6 @@ class RowsOf {
   Shape shape_;
   Strides steps_;
 };
-
-// x1 - x2 + shift, some elements at a time.
-template <class T>
-struct Differences {
-  static constexpr int64_t kTile = 1024;
-  const T *x1, *x2;
-  int64_t n;
-  T shift;
-
-  // f(t, count, first): elements first ... first + count - 1.
-  template <class F>
-  void each(F&& f) const {
-    T t[kTile];
-    for (int64_t first = 0; first < n; first += kTile) {
-      const int64_t count = std::min(kTile, n - first);
-      const T *const a = x1 + first, *const b = x2 + first;
-      for (int64_t i = 0; i < count; ++i) t[i] = a[i] - b[i] + shift;
-      f(static_cast<const T*>(t), count, first);
-    }
-  }
-};
-template <class T>
-double norm_of(const Differences<T>& apart, double p) {
-  double state = 0;
-  const ReduceKind kind = p == 1   ? ReduceKind::sum_abs
-                          : p == 2 ? ReduceKind::sum_squares
-                                   : ReduceKind::sum_powers;
-  apart.each([&](const T* t, int64_t count, int64_t) {
-    if (p == 0) {
-      for (int64_t i = 0; i < count; ++i) state += t[i] != 0;
-    } else if (std::isinf(p)) {
-      for (int64_t i = 0; i < count; ++i) {
-        const double size = std::abs(double(t[i]));
-        state = size > state || std::isnan(size) ? size : state;
-      }
-    } else {
-      double part = 0;
-      reduce_row(kind, p, t, count, &part);
-      state += part;
-    }
-  });
-  if (p == 0 || p == 1 || std::isinf(p)) return state;
-  if (!power_in_range(state) && (p != 2 || sizeof(T) == 8))
-    return norm_again(
-        [&](const auto& f) {
-          apart.each([&](const T* t, int64_t count, int64_t) {
-            for (int64_t i = 0; i < count; ++i) {
-              const double element = double(t[i]);
-              f(&element, 1);
-            }
-          });
-        },
-        p);
-  return p == 2 ? std::sqrt(state) : std::pow(state, 1 / p);
-}
-// d y / d t times g, as in vector_norm.cpp; several largest elements share the gradient for p = inf.
-template <class T>
-void norm_slopes(const Differences<T>& apart, double p, double y, double g, T* out) {
-  if (p != 1 && y == 0) return std::fill(out, out + apart.n, T(0));
-  double part = g;
-  if (std::isinf(p)) {
-    int64_t ties = 0;
-    apart.each([&](const T* t, int64_t count, int64_t) {
-      for (int64_t i = 0; i < count; ++i) ties += std::abs(t[i]) == T(y);
-    });
-    part = g / double(ties);
-  }
-  const double factor = g / y;
-  const bool plain = std::isnormal(factor);
-  apart.each([&](const T* t, int64_t count, int64_t first) {
-    T* const to = out + first;
-    if (p == 1 || std::isinf(p)) {
-      for (int64_t i = 0; i < count; ++i) {
-        const bool has_slope = p == 1 || std::abs(t[i]) == T(y);
-        to[i] = std::isnan(t[i]) ? t[i] : !has_slope || t[i] == 0 ? T(0) : T(t[i] > 0 ? part : -part);
-      }
-    } else if (p == 2 && plain) {
-      for (int64_t i = 0; i < count; ++i) to[i] = T(double(t[i]) * factor);
-    } else if (p == 2) {
-      for (int64_t i = 0; i < count; ++i) to[i] = T(double(t[i]) / y * g);
-    } else {
-      for (int64_t i = 0; i < count; ++i) {
-        const double size = std::abs(double(t[i]));
-        const double power = size == 0 ? 0 : std::pow(size / y, p - 1) * g;
-        to[i] = T(t[i] < 0 ? -power : power);
-      }
-    }
-  });
-}
 
 // Two rows, each times a power of two that keeps its squares in range, and the lengths of these rows.
 template <class T>
@@ -305,6 +218,13 @@ template <class F>
 void with_computed_type(const Tensor& x, F&& f) {
   x.dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
+// f with the type of results and of their gradients.
+template <class F>
+void with_measured_type(const Tensor& y, F&& f) {
+  visit_any_dtype(y.dtype(), [&]<class R>() {
+    if constexpr (sizeof(R) == 2 || std::is_floating_point_v<R>) f.template operator()<R>();
+  });
+}
 template <class T, class F>
 void for_row_pairs(const Call& call, int dim, F&& f) {
   const Tensor& y = call.output();
@@ -319,11 +239,13 @@ void for_row_pairs(const Call& call, int dim, F&& f) {
 void distance_cpu(const Call& call) {
   const double p = call.real(kPowerAt), shift = call.real(kShiftAt);
   with_computed_type(call.input(0), [&]<class T>() {
-    T* const out = call.output().data<T>();
-    for_row_pairs<T>(call, int(call.integer(kDistanceDimAt)),
-                     [&](int64_t i, const T* x1, const T* x2, int64_t n) {
-                       out[i] = T(norm_of<T>({x1, x2, n, T(shift)}, p));
-                     });
+    with_measured_type(call.output(), [&]<class R>() {
+      R* const out = call.output().data<R>();
+      for_row_pairs<T>(call, int(call.integer(kDistanceDimAt)),
+                       [&](int64_t i, const T* x1, const T* x2, int64_t n) {
+                         out[i] = convert<R>(T(norm_of<T>({x1, x2, n, T(shift)}, p)));
+                       });
+    });
   });
 }
 void cosine_cpu(const Call& call) {
@@ -438,11 +360,17 @@ void distance_grad_cpu(const Call& call) {
   const int64_t n = call.input(1).shape()[dim];
   const double p = call.real(kPowerAt), shift = call.real(kShiftAt);
   with_computed_type(call.input(1), [&]<class T>() {
-    add_slopes<T>(call, dim, [&](int64_t row, const T* x1, const T* x2, T* first, T* second) {
-      T* const slopes = first ? first : second;
-      norm_slopes<T>({x1, x2, n, T(shift)}, p, double(y.data<T>()[row]), double(g.data<T>()[row]), slopes);
-      if (second)
-        for (int64_t k = 0; k < n; ++k) second[k] = -slopes[k];
+    with_measured_type(y, [&]<class R>() {
+      add_slopes<T>(call, dim, [&](int64_t row, const T* x1, const T* x2, T* first, T* second) {
+        T* const slopes = first ? first : second;
+        const Differences<T> apart{x1, x2, n, T(shift)};
+        // Rounded distances are computed again: the largest difference equals its distance.
+        const double distance =
+            sizeof(R) == 2 ? double(T(norm_of(apart, p))) : double(convert<T>(y.data<R>()[row]));
+        norm_slopes<T>(apart, p, distance, double(convert<T>(g.data<R>()[row])), slopes);
+        if (second)
+          for (int64_t k = 0; k < n; ++k) second[k] = -slopes[k];
+      });
     });
   });
 }
@@ -466,7 +394,8 @@ void cosine_grad_cpu(const Call& call) {
 Tensor computed(const Tensor& x) { return to(x, accumulate_type(x.dtype())); }
 Operands distance_compose(const Call& call) {
   const Tensor apart = computed(call.input(0)) - computed(call.input(1)) + call.real(kShiftAt);
-  return {norm(apart, call.real(kPowerAt), {call.integer(kDistanceDimAt)}, true)};
+  const Tensor y = norm(apart, call.real(kPowerAt), {call.integer(kDistanceDimAt)}, true);
+  return {call.flag(kRoundedAt) ? to(y, call.input(0).dtype()) : y};
 }
 // x / sqrt(|x|^2 + eps) along dim, and the divisor. No square of a sum overflows.
 Operands unit_with_added(const Tensor& x, int dim, double eps) {
@@ -506,7 +435,7 @@ void distance_vjp(Backward& b) {
   }
   if (b.create_graph()) return differentiate_composition(b);
   set_slopes(b, kRowDistanceGrad, {b.grad(), b.input(0), b.input(1), b.output()},
-             b.node().attributes->params);
+             {b.real(kPowerAt), b.real(kShiftAt), b.integer(kDistanceDimAt)});
 }
 void cosine_vjp(Backward& b) {
   if (b.create_graph() || b.has_grad(1)) return differentiate_composition(b);
@@ -529,7 +458,10 @@ const Op kRowDistance{
     .name = "_row_distance",
     .doc = "The p-norm of x1 - x2 + eps along dim.",
     .inputs = {{"x1"}, {"x2"}},
-    .params = {{"p", ParamKind::real, 2.0}, {"eps", ParamKind::real, 1e-6}, kDim},
+    .params = {{"p", ParamKind::real, 2.0},
+               {"eps", ParamKind::real, 1e-6},
+               kDim,
+               {"rounded", ParamKind::boolean, false}},
     .shape = distance_shape,
     .cpu = distance_cpu,
     .vjp = distance_vjp,
@@ -539,6 +471,7 @@ const Op kRowDistance{
     .flops = {flops_of<kDistanceDimAt, 4>, "4 for each pair of elements"},
     .examples = {
         {.inputs = {{{4, 3}}, {{4, 3}}}, .params = {2.0, 1e-6, 1}, .types = kFloating},
+        {.inputs = {{{4, 3}}, {{4, 3}}}, .params = {2.0, 1e-6, 1, true}, .types = kFloating},
         {.inputs = {{{2, 3, 4}}, {{2, 3, 1}}}, .params = {3.0, 1e-3, 1}, .types = kFloating},
         {.inputs = {{{3, 1, 5}}, {{1, 4, 5}}}, .params = {1.5, 1e-2, 2}, .types = kFloating},
         {.inputs = {{{3, 1, 2}}, {{1, 1, 2}}}, .params = {1.0, 0.0, 2}, .types = kFloating},
@@ -584,8 +517,8 @@ const Op kRowCosineGrad{.name = "_row_cosine_grad",
 
 }  // namespace
 
-Tensor row_distance(const Tensor& x1, const Tensor& x2, double p, double eps, int dim) {
-  return apply1(kRowDistance, {x1, x2}, {p, eps, dim});
+Tensor row_distance(const Tensor& x1, const Tensor& x2, double p, double eps, int dim, bool rounded) {
+  return apply1(kRowDistance, {x1, x2}, {p, eps, dim, rounded});
 }
 Tensor row_cosine(const Tensor& x1, const Tensor& x2, int dim, double eps, bool added) {
   return apply(kRowCosine, {x1, x2}, {eps, added, dim})[0];
