@@ -97,17 +97,12 @@ void run_columns(Launch& launch, PairColumns form, DType type, PairArguments& ar
                       bytes_of(arguments));
 }
 
-// The products of the rows, in an f32 result itself, and the squares of the rows' lengths. Their kernels
-// multiply faster than pair_columns.comp does, but write and read the products once more.
-struct RowProducts {
-  RowProducts(const Call& call, Recorder& recorder)
-      : products(call.output().dtype() == DType::f32
-                     ? call.output()
-                     : Tensor::empty(call.output().shape(), DType::f32, call.output().device())),
-        squares{squares_of(call.input(0), recorder), squares_of(call.input(1), recorder)} {
-    multiply_in_f32(call.input(0), call.input(1), true, products, recorder);
-  }
-  static Tensor squares_of(const Tensor& x, Recorder& recorder) {
+// The squares of the lengths of x1's and x2's rows, or nothing. With the products of the rows they give the
+// distances. Kernels of products multiply faster than pair_columns.comp does, but the products are written
+// and read once more.
+struct Squares {
+  Tensor own, others;
+  static Tensor of(const Tensor& x, Recorder& recorder) {
     Shape shape = x.shape();
     shape[x.ndim() - 1] = 1;
     const Tensor squares = Tensor::empty(shape, DType::f32, x.device());
@@ -116,64 +111,69 @@ struct RowProducts {
     reduce_dims(work, recorder);
     return squares;
   }
-  Tensor products, squares[2];
 };
-// The products of 16-bit rows, and the rows that are converted, take room beside operands and results.
-int64_t room_for_products(const Call& call) {
-  return room_beside(call, call.input(0).numel() + call.input(1).numel());
+// The f32 products that may be there at a time: an f32 result holds them, those of 16-bit rows take room
+// beside operands and results. Without matrix units rows and products are converted, too.
+int64_t most_products(const Call& call, const PhysicalDevice& physical) {
+  const Tensor &x1 = call.input(0), &x2 = call.input(1), &out = call.output();
+  if (out.dtype() == DType::f32) return out.numel();
+  const int64_t rows = x1.numel() + x2.numel();
+  const MatrixUnits& units = physical.matrix_units;
+  if (out.dtype() == DType::f16 ? units.float16 : units.bfloat16) return room_beside(call, rows / 2);
+  return room_beside(call, rows) / 2;
 }
-bool worth_a_product(const Call& call) {
+bool worth_a_product(const Call& call, const PhysicalDevice& physical) {
   return is_worth_products(call.output().numel(), call.input(0).size(-1)) && indexable(call.output()) &&
-         indexable(call.input(0)) && indexable(call.input(1)) &&
-         (call.output().dtype() == DType::f32 || room_for_products(call) > 0);
+         indexable(call.input(0)) && indexable(call.input(1)) && most_products(call, physical) > 0;
 }
 
-enum class Way { differences, one_kernel, product };
+enum class Way { differences, one_kernel };
 
-void run_distances(const Call& call, const Shape& batch, Way way, bool condensed, Recorder& recorder) {
+void run_distances(const Call& call, const Shape& batch, Way way, const Squares& squares, bool condensed,
+                   Recorder& recorder) {
   const NoGrad off;
   const double p = call.real(kPowerAt);
   PairArguments arguments = pair_arguments(call, batch);
-  std::optional<RowProducts> products;
-  if (way == Way::product) products.emplace(call, recorder);
+  const Tensor& out = call.output();
+  Tensor products;
+  if (squares.own.defined()) {
+    products = out.dtype() == DType::f32 ? out : Tensor::empty(out.shape(), DType::f32, out.device());
+    multiply_in_f32(call.input(0), call.input(1), true, products, recorder);
+  }
   Launch launch(recorder);
-  if (products) {
-    arguments.weights = read_pairs(launch, products->squares[0], batch);
-    arguments.scale = read_pairs(launch, products->squares[1], batch);
+  if (products.defined()) {
+    arguments.weights = read_pairs(launch, squares.own, batch);
+    arguments.scale = read_pairs(launch, squares.others, batch);
   }
   arguments.x1 = read_pairs(launch, call.input(0), batch);
   arguments.x2 = condensed ? arguments.x1 : read_pairs(launch, call.input(1), batch);
   arguments.result = launch.writes(call.output());
-  if (products) arguments.held = launch.reads(products->products);
+  if (products.defined()) arguments.held = launch.reads(products);
   arguments.exponent = float(p);
   run_columns(launch,
               {.power = p == 0 ? PairColumns::kCount : power_constant(p),
                .condensed = condensed,
-               .mode = way == Way::product      ? PairColumns::kMultiplied
+               .mode = products.defined()       ? PairColumns::kMultiplied
                        : way == Way::one_kernel ? PairColumns::kProducts
                                                 : PairColumns::kDistances},
               call.output().dtype(), arguments);
 }
-// Items of the batch or rows of x1 at a time, so that there are no more products at a time.
-int64_t most_products(const Call& call) {
-  constexpr int64_t kFew = 1 << 16;
-  if (call.output().dtype() == DType::f32) return call.output().numel();
-  // Without matrix units the product is converted once more.
-  return std::max(kFew, room_for_products(call) / 2);
-}
-void run_in_parts(const Call& call, int64_t most, Recorder& recorder) {
+// Takes items of the batch or rows of x1 at a time, so that there are no more products at a time.
+void run_in_parts(const Call& call, int64_t most, const Squares& squares, Recorder& recorder) {
   const Tensor &x1 = call.input(0), &x2 = call.input(1), &out = call.output();
   const int dims = out.ndim(), dim = outermost_dim(out.shape(), (1u << (dims - 1)) - 1);
   if (out.numel() <= most || dim < 0)
-    return run_distances(call, batch_dims(out), Way::product, false, recorder);
+    return run_distances(call, batch_dims(out), Way::one_kernel, squares, false, recorder);
   const int64_t size = out.shape()[dim], half = (size + 1) / 2;
   for (const int64_t first : {int64_t(0), half}) {
     const int64_t length = std::min(half, size - first);
+    const auto slice = [&](const Tensor& x) { return slice_of(x, dim - (dims - x.ndim()), first, length); };
     Call part = call;
-    part.in[0] = slice_of(x1, dim - (dims - x1.ndim()), first, length);
-    if (dim < dims - 2) part.in[1] = slice_of(x2, dim - (dims - x2.ndim()), first, length);
-    part.out[0] = slice_of(out, dim, first, length);
-    run_in_parts(part, most, recorder);
+    Squares own = squares;
+    part.in[0] = slice(x1), own.own = slice(squares.own);
+    if (dim < dims - 2) part.in[1] = slice(x2), own.others = slice(squares.others);
+    part.out[0] = slice(out);
+    run_in_parts(part, most, own, recorder);
   }
 }
 void run_cdist(const Call& call, Recorder& recorder) {
@@ -181,11 +181,16 @@ void run_cdist(const Call& call, Recorder& recorder) {
   const int64_t mode = call.integer(kComputeAt);
   const bool many = std::max(out.size(-2), out.size(-1)) > kManyRows;
   const bool product = call.real(kPowerAt) == 2 && (mode == kProduct || (mode == kIfNecessary && many));
-  if (product && worth_a_product(call)) return run_in_parts(call, most_products(call), recorder);
-  run_distances(call, batch_dims(out), product ? Way::one_kernel : Way::differences, false, recorder);
+  if (product && worth_a_product(call, recorder.physical)) {
+    constexpr int64_t kFew = 1 << 16;
+    const NoGrad off;
+    const Squares squares{Squares::of(call.input(0), recorder), Squares::of(call.input(1), recorder)};
+    return run_in_parts(call, std::max(kFew, most_products(call, recorder.physical)), squares, recorder);
+  }
+  run_distances(call, batch_dims(out), product ? Way::one_kernel : Way::differences, {}, false, recorder);
 }
 void run_pdist(const Call& call, Recorder& recorder) {
-  run_distances(call, {}, Way::differences, true, recorder);
+  run_distances(call, {}, Way::differences, {}, true, recorder);
 }
 
 void run_column_sums(const Call& call, Recorder& recorder) {
