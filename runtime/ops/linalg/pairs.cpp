@@ -287,16 +287,20 @@ const Op kPairRowSums{
 
 void cdist_grad_shape(Call& call) {
   require_floating(call);
-  const Tensor &g = call.input(0), &a = call.input(1), &b = call.input(2), &y = call.input(3);
-  if (a.ndim() < 2 || b.ndim() < 2 || a.size(-1) != b.size(-1))
-    fail(call.op->name, ": x1 and x2 must be matrices with rows of one size (got shapes ", a.shape(), " and ",
-         b.shape(), ")");
-  const Shape batch = broadcast_shapes(call.op->name, batch_shape(a.shape()), batch_shape(b.shape()));
-  const Shape pairs = with_dims(batch, {a.size(-2), b.size(-2)});
-  if (!(g.shape() == pairs && y.shape() == pairs))
-    fail(call.op->name, ": grad and result must have the shape ", pairs, " (got ", g.shape(), " and ",
-         y.shape(), ")");
-  for (const Tensor* const x : {&a, &b}) call.emit(with_dims(batch, {x->size(-2), x->size(-1)}), x->dtype());
+  const Tensor &g = call.input(0), &x1 = call.input(1), &x2 = call.input(2), &y = call.input(3);
+  if (x1.ndim() < 2 || x2.ndim() < 2 || x1.size(-1) != x2.size(-1))
+    fail(call.op->name, ": x1 and x2 must be matrices with rows of one size (got shapes ", x1.shape(),
+         " and ", x2.shape(), ")");
+  Shape batch;
+  for (const Tensor* const x : {&g, &x1, &x2, &y}) {
+    if (x->ndim() >= 2) batch = broadcast_shapes(call.op->name, batch, batch_shape(x->shape()));
+    const bool of_pairs = x == &g || x == &y;
+    if (of_pairs && (x->ndim() < 2 || x->size(-2) != x1.size(-2) || x->size(-1) != x2.size(-2)))
+      fail(call.op->name, ": grad and result must have matrices of ", x1.size(-2), " x ", x2.size(-2),
+           " elements (got shapes ", g.shape(), " and ", y.shape(), ")");
+  }
+  for (const Tensor* const x : {&x1, &x2})
+    call.emit(with_dims(batch, {x->size(-2), x->size(-1)}), x->dtype());
 }
 void cdist_grad_cpu(const Call& call) {
   const auto turned = [](const Tensor& x) {
@@ -316,9 +320,8 @@ void cdist_grad_cpu(const Call& call) {
 const Op kCdistGrad{
     .name = "_cdist_grad",
     .doc =
-        "The gradients of cdist with p = 2 by x1 and x2, with the batch of both, from its result's gradient "
-        "and "
-        "its result.",
+        "The gradients of cdist with p = 2 by x1 and x2, with the batch of all inputs, from its result's "
+        "gradient and its result.",
     .inputs = {{"grad"}, {"x1"}, {"x2"}, {"result"}},
     .params = {},
     .shape = cdist_grad_shape,
@@ -326,7 +329,11 @@ const Op kCdistGrad{
     .half_through_f32 = true,
     .family = OpFamily::linear_algebra,
     .flops = {[](const Call& call) { return 4 * elements(call.input(0)) * double(call.input(1).size(-1)); },
-              "4 for each pair of elements"}};
+              "4 for each pair of elements"},
+    .examples = {
+        {.inputs = {{{3, 5}}, {{3, 4}}, {{5, 4}}, {{3, 5}, 3, 5}}, .types = kFloating},
+        {.inputs = {{{2, 3, 5}}, {{3, 4}}, {{5, 4}}, {{3, 5}, 3, 5}}, .types = kFloating},
+        {.inputs = {{{3, 5}}, {{3, 4}}, {{5, 4}}, {{5, 3}, 3, 5}}, .error = "must have matrices of 3 x 5"}}};
 
 Operands operands_of(const Tensor& x1, const Tensor& x2, const PairOperands& o) {
   return {x1, x2, o.weights, o.scale, o.factors};
