@@ -112,8 +112,8 @@ struct Squares {
     return squares;
   }
 };
-// The f32 products that may be there at a time: an f32 result holds them, those of 16-bit rows take room
-// beside operands and results. Without matrix units rows and products are converted, too.
+// The number of f32 products that may be there at a time. An f32 result holds them; products of 16-bit rows
+// take room beside operands and results. Without matrix units rows and products are converted, too.
 int64_t most_products(const Call& call, const PhysicalDevice& physical) {
   const Tensor &x1 = call.input(0), &x2 = call.input(1), &out = call.output();
   if (out.dtype() == DType::f32) return out.numel();
