@@ -32,7 +32,6 @@ macro(add_part_library KIND TARGET OPTIMIZE HEADER)
   if(SOURCES AND BUILT STREQUAL true)
     add_library(${TARGET} OBJECT ${SOURCES})
     target_compile_options(${TARGET} PRIVATE ${OPTIMIZE})
-    target_compile_definitions(${TARGET} PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
     list(LENGTH SOURCES COUNT)
     if(COUNT GREATER 3 AND NOT LUNAGRAD_GROUPS)  # a precompiled header takes as long as a few sources
       precompile_headers(${TARGET} ${HEADER})

@@ -40,7 +40,6 @@ list(FILTER ONCE_SOURCES INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/script/(check|chu
 list(REMOVE_ITEM SCRIPT_SOURCES ${ONCE_SOURCES})
 add_library(lunagrad-script-once OBJECT ${ONCE_SOURCES} ${PART_TABLES} ${WEB_TEXTS})
 target_compile_options(lunagrad-script-once PRIVATE ${LUNAGRAD_OPTIMIZE_ONCE})
-target_compile_definitions(lunagrad-script-once PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 group_sources(lunagrad-script-once)
 target_link_libraries(lunagrad-script-once PRIVATE lunagrad-runtime PkgConfig::LUA nlohmann_json::nlohmann_json)
 
@@ -53,7 +52,6 @@ foreach(PACKAGE IN LISTS PART_PACKAGES)
   target_link_libraries(lunagrad-script PRIVATE PkgConfig::${PACKAGE})
 endforeach()
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
-target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 precompile_headers(lunagrad-script <lua.hpp>)
 group_sources(lunagrad-script)
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
@@ -82,7 +80,6 @@ target_link_libraries(lunagrad PRIVATE ${PROGRAM_PARTS})
 target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_ONCE})
 precompile_headers(lunagrad <iostream>)
 group_sources(lunagrad)
-target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
                       nlohmann_json::nlohmann_json Threads::Threads)
 if(LUNAGRAD_GPU)

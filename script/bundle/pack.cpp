@@ -7,6 +7,7 @@
 #include "runtime/core/error.h"
 #include "runtime/core/figures.h"
 #include "runtime/core/path_text.h"
+#include "runtime/core/version.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/zip_archive.h"

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "runtime/core/error.h"
+#include "runtime/core/version.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"

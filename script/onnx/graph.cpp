@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "onnx.pb.h"
+#include "runtime/core/version.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::onnx_export {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/path_text.h"
+#include "runtime/core/version.h"
 #include "runtime/io/atomic_file.h"
 #include "script/report/page.h"
 #include "script/report/run_report.h"

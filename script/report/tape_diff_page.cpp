@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/version.h"
 #include "script/report/page.h"
 #include "script/run/json.h"
 #include "script/tape_diff/json.h"

@@ -11,6 +11,7 @@
 
 #include "runtime/core/context.h"
 #include "runtime/core/path_text.h"
+#include "runtime/core/version.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/world.h"
 #include "runtime/io/atomic_file.h"

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "runtime/core/version.h"
 #include "script/site/html.h"
 
 namespace lunagrad {

@@ -14,6 +14,7 @@
 
 #include "runtime/core/device.h"
 #include "runtime/core/figures.h"
+#include "runtime/core/version.h"
 #include "ui/base/device_list.h"
 #include "ui/base/redraw.h"
 #include "ui/window/theme.h"

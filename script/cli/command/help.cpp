@@ -6,6 +6,7 @@
 #include <lua.hpp>
 #include <memory>
 
+#include "runtime/core/version.h"
 #include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "runtime/core/version.h"
 #include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/meta/topics.h"

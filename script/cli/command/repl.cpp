@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "runtime/core/terminal_text.h"
+#include "runtime/core/version.h"
 #include "script/cli/base/line_editor.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/command/all.h"
