@@ -8,7 +8,7 @@ endif()
 # Groups the target's sources by folder, at most ten in a group, so that no step of the build takes long. CMake leaves out
 # sources with options of their own. Kernels, in folders named cpu, are compiled for several SIMD targets, one source at a time. The
 # code that each call of an op runs has no groups either: GCC inlines less in a large source.
-function(group_sources TARGET)
+function(lunagrad_group_sources TARGET)
   if(NOT LUNAGRAD_GROUPS)
     return()
   endif()

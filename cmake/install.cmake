@@ -1,98 +1,114 @@
-# `cmake --install` and the package for find_package(lunagrad), with these targets: lunagrad::runtime (tensors, ops,
-# gradients), lunagrad::script (a session), lunagrad::gpu (install() of gpu/gpu.h) and, for
-# find_package(lunagrad COMPONENTS ui), lunagrad::ui (the window's panels, ui/embed.h). The last two exist if they were built.
+# `cmake --install`: the programs, the libraries and headers of the components (components.cmake), the Lua files and documents,
+# and what makes hosts find them: a CMake package for find_package(lunagrad), and files of pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(INSTALLED_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
 
-set(LUNAGRAD_INCLUDE ${CMAKE_INSTALL_INCLUDEDIR}/lunagrad)
-set(LUNAGRAD_LIBRARIES lunagrad-runtime lunagrad-script)
-set(LUNAGRAD_PROGRAMS lunagrad)
-set(LUNAGRAD_HEADERS runtime script/session.h script/session_console.h script/session_control.h script/session_host.h
-    script/session_inspection.h script/session_watches.h script/view)
-if(LUNAGRAD_GPU)
-  list(APPEND LUNAGRAD_LIBRARIES lunagrad-gpu)
-  list(APPEND LUNAGRAD_HEADERS gpu/gpu.h)
-endif()
-if(LUNAGRAD_UI)
-  list(APPEND LUNAGRAD_PROGRAMS lunagrad-workbench)
-  list(APPEND LUNAGRAD_LIBRARIES lunagrad-ui)
-  list(APPEND LUNAGRAD_HEADERS ui/embed.h ui/base/description.h ui/base/stopwatch.h ui/window/presenter.h
-       ui/window/display_input.h ui/window/input_queue.h ui/window/theme.h ui/window/window.h)
-endif()
-
-foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)
-  string(REPLACE lunagrad- "" SHORT ${LIBRARY})
-  set_target_properties(${LIBRARY} PROPERTIES EXPORT_NAME ${SHORT} INSTALL_RPATH "$ORIGIN")
-endforeach()
-set_target_properties(${LUNAGRAD_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 # A host writes <lunagrad/runtime/ops.h>; the headers themselves include "runtime/core/op.h".
 target_include_directories(lunagrad-runtime INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-                           $<INSTALL_INTERFACE:${LUNAGRAD_INCLUDE}>)
-foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/lunagrad>)
+foreach(COMPONENT IN LISTS LUNAGRAD_COMPONENTS)
+  set(LIBRARY lunagrad-${COMPONENT})
+  set_target_properties(${LIBRARY} PROPERTIES EXPORT_NAME ${COMPONENT} INSTALL_RPATH "$ORIGIN")
   get_target_property(TYPE ${LIBRARY} TYPE)
   if(TYPE STREQUAL SHARED_LIBRARY)
     set_target_properties(${LIBRARY} PROPERTIES VERSION ${PROJECT_VERSION}
                           SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   endif()
+  # Each component has a file of targets, so that a host needs only the packages of the components that it asks for.
+  install(TARGETS ${LIBRARY} EXPORT ${LIBRARY})
+  install(EXPORT ${LIBRARY} NAMESPACE lunagrad:: FILE ${LIBRARY}-targets.cmake DESTINATION ${INSTALLED_PACKAGE})
+  foreach(HEADER IN LISTS LUNAGRAD_HEADERS_${COMPONENT})
+    get_filename_component(FOLDER ${HEADER} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lunagrad/${FOLDER})
+  endforeach()
 endforeach()
-
-install(TARGETS ${LUNAGRAD_PROGRAMS})
-install(TARGETS ${LUNAGRAD_LIBRARIES} EXPORT lunagrad)
+foreach(PROGRAM lunagrad lunagrad-workbench)
+  if(TARGET ${PROGRAM})
+    set_target_properties(${PROGRAM} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    install(TARGETS ${PROGRAM})
+  endif()
+endforeach()
 if(TARGET lunagrad-mpi)
   set_target_properties(lunagrad-mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS lunagrad-mpi DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(EXPORT lunagrad NAMESPACE lunagrad:: FILE lunagrad-targets.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
-foreach(HEADER IN LISTS LUNAGRAD_HEADERS)
-  get_filename_component(FOLDER ${HEADER} DIRECTORY)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${HEADER})
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${LUNAGRAD_INCLUDE}/${FOLDER}
-            FILES_MATCHING PATTERN *.h PATTERN *.def)
-  else()
-    install(FILES ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${LUNAGRAD_INCLUDE}/${FOLDER})
-  endif()
-endforeach()
-# Shell completions and the man page, which the program prints itself.
-set(LUNAGRAD_REFERENCE
-    "completion bash|${CMAKE_INSTALL_DATADIR}/bash-completion/completions/lunagrad"
-    "completion zsh|${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_lunagrad"
-    "completion fish|${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/lunagrad.fish"
-    "man|${CMAKE_INSTALL_MANDIR}/man1/lunagrad.1")
-foreach(ENTRY IN LISTS LUNAGRAD_REFERENCE)
-  string(REGEX MATCH "^(.*)[|](.*)$" ENTRY "${ENTRY}")
-  set(TARGET ${CMAKE_MATCH_2})
-  string(REPLACE " " ";" ARGUMENTS "${CMAKE_MATCH_1}")
-  get_filename_component(FOLDER ${TARGET} DIRECTORY)
-  get_filename_component(NAME ${TARGET} NAME)
-  set(MADE ${CMAKE_BINARY_DIR}/reference/${FOLDER})
-  file(MAKE_DIRECTORY ${MADE})
-  add_custom_command(TARGET lunagrad POST_BUILD VERBATIM COMMAND lunagrad ${ARGUMENTS} > ${MADE}/${NAME})
-  install(FILES ${MADE}/${NAME} DESTINATION ${FOLDER})
-endforeach()
-# The documents as a site: the target `docs` writes it into docs/ of the build folder. Where cmark-gfm is installed
-# (./setup.sh docs), it is built with everything else, except with sanitizers.
-find_program(CMARK_GFM cmark-gfm)
-set(LUNAGRAD_SITE ${CMAKE_BINARY_DIR}/docs)
-file(GLOB_RECURSE SITE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/* ${PROJECT_SOURCE_DIR}/examples/*.lua
-     ${PROJECT_SOURCE_DIR}/lua/meta/* ${PROJECT_SOURCE_DIR}/lua/pytorch/* ${PROJECT_SOURCE_DIR}/lua/lunagrad/optim/*)
-add_custom_command(OUTPUT ${LUNAGRAD_SITE}/index.html
-  COMMAND ${CMAKE_COMMAND} -E rm -rf ${LUNAGRAD_SITE}
-  COMMAND lunagrad meta --site ${LUNAGRAD_SITE}
-  DEPENDS lunagrad ${SITE_SOURCES} ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-  COMMENT "Writing the site of the documents" VERBATIM)
-if(CMARK_GFM AND NOT LUNAGRAD_SANITIZE)
-  add_custom_target(docs ALL DEPENDS ${LUNAGRAD_SITE}/index.html)
-else()
-  add_custom_target(docs DEPENDS ${LUNAGRAD_SITE}/index.html)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(LUNAGRAD_SCRIPT)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/assets
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
 endif()
-install(DIRECTORY ${LUNAGRAD_SITE}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html OPTIONAL)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/assets
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
 
+# What the programs of hosts need besides the component's own library: packages of CMake and modules of pkg-config, as
+# NAME=MODULE where the targets name PkgConfig::LUNAGRAD_NAME.
+set(PACKAGES_runtime)
+set(MODULES_runtime)
+if(NOT LUNAGRAD_SHARED)
+  set(PACKAGES_runtime Threads ZLIB)
+  set(MODULES_runtime OPENBLAS=openblas HIGHWAY=libhwy LIBZIP=libzip LIBPNG=libpng)
+endif()
+set(PACKAGES_script Threads)
+set(MODULES_script LUA=lua5.4-c++ ${PART_PACKAGES})
+set(PACKAGES_gpu)
+set(MODULES_gpu)
+set(PACKAGES_ui Threads Vulkan)
+set(MODULES_ui IMGUI=imgui GLFW=glfw3 FONTCONFIG=fontconfig FREETYPE=freetype2)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lunagrad-config.cmake.in
-  ${CMAKE_BINARY_DIR}/lunagrad-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/lunagrad-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/lunagrad-config.cmake ${CMAKE_BINARY_DIR}/lunagrad-config-version.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
+  ${PROJECT_BINARY_DIR}/lunagrad-config.cmake INSTALL_DESTINATION ${INSTALLED_PACKAGE} NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lunagrad-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lunagrad-config.cmake ${PROJECT_BINARY_DIR}/lunagrad-config-version.cmake
+        DESTINATION ${INSTALLED_PACKAGE})
+
+# Files of pkg-config: lunagrad-COMPONENT.pc, and lunagrad.pc for runtime and script. Their folder is relative to the file, so an
+# install may be moved.
+set(PKG_CONFIG_FOLDER ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH UP /${PKG_CONFIG_FOLDER} /)
+string(REGEX REPLACE "/$" "" UP ${UP})
+function(pkg_config_file NAME DESCRIPTION REQUIRES LIBRARIES)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pkgconfig/${NAME}.pc @ONLY CONTENT "prefix=\${pcfiledir}/@UP@
+libdir=\${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=\${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: @NAME@
+Description: @DESCRIPTION@
+Version: @PROJECT_VERSION@
+Requires: @REQUIRES@
+Cflags: -I\${includedir} -I\${includedir}/lunagrad @PUBLIC_DEFINITIONS@
+Libs: -L\${libdir} @LIBRARIES@
+")
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${NAME}.pc DESTINATION ${PKG_CONFIG_FOLDER})
+endfunction()
+get_target_property(PUBLIC_DEFINITIONS lunagrad-runtime INTERFACE_COMPILE_DEFINITIONS)
+if(PUBLIC_DEFINITIONS)
+  list(TRANSFORM PUBLIC_DEFINITIONS PREPEND -D)
+  list(JOIN PUBLIC_DEFINITIONS " " PUBLIC_DEFINITIONS)
+else()
+  set(PUBLIC_DEFINITIONS)
+endif()
+set(DESCRIPTION_runtime "Tensors, operations and gradients")
+set(DESCRIPTION_script "Sessions that run Lua scripts of training")
+set(DESCRIPTION_gpu "The Vulkan backend")
+set(DESCRIPTION_ui "Panels that show a session in a window")
+set(LIBRARIES_runtime)
+if(NOT LUNAGRAD_SHARED)
+  set(LIBRARIES_runtime ${LUNAGRAD_SLEEF} -lz -pthread)
+endif()
+set(LIBRARIES_script ${LUNAGRAD_SECCOMP} -pthread)
+set(LIBRARIES_gpu)
+set(LIBRARIES_ui -pthread)
+set(BELOW_runtime)
+set(BELOW_script lunagrad-runtime)
+set(BELOW_gpu lunagrad-runtime)
+set(BELOW_ui lunagrad-script vulkan)
+foreach(COMPONENT IN LISTS LUNAGRAD_COMPONENTS)
+  set(MODULES ${MODULES_${COMPONENT}})
+  list(TRANSFORM MODULES REPLACE "^.*=" "")
+  string(JOIN " " REQUIRES ${BELOW_${COMPONENT}} ${MODULES})
+  string(JOIN " " LIBRARIES -llunagrad-${COMPONENT} ${LIBRARIES_${COMPONENT}})
+  pkg_config_file(lunagrad-${COMPONENT} "${DESCRIPTION_${COMPONENT}}" "${REQUIRES}" "${LIBRARIES}")
+endforeach()
+set(REQUIRES lunagrad-runtime)
+if(TARGET lunagrad-script)
+  set(REQUIRES lunagrad-script)
+endif()
+pkg_config_file(lunagrad "Tensors and gradients, scripted in Lua" ${REQUIRES} "")

@@ -1,10 +1,10 @@
 # The engine: tensors, ops, gradients, CPU kernels. It depends on the standard library, OpenBLAS, Highway and SLEEF; io/ also
 # on JSON, zlib, libzip and libpng.
-pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
-pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
-find_library(SLEEF sleef REQUIRED)
-pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
-pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
+pkg_check_modules(LUNAGRAD_OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(LUNAGRAD_HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
+find_library(LUNAGRAD_SLEEF sleef REQUIRED)
+pkg_check_modules(LUNAGRAD_LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(LUNAGRAD_LIBPNG REQUIRED IMPORTED_TARGET libpng)
 
 file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp)
 list(FILTER RUNTIME_SOURCES EXCLUDE REGEX "/runtime/dist/mpi/")  # an optional part (parts.cmake)
@@ -18,20 +18,29 @@ foreach(SHARD RANGE ${LAST_SHARD})
   file(CONFIGURE OUTPUT ${SHARD_SOURCE} CONTENT "#define LUNAGRAD_SHARD ${SHARD}\n#include \"runtime/ops/elementwise/cpu/elementwise_shard.h\"\n")
   list(APPEND SHARD_SOURCES ${SHARD_SOURCE})
 endforeach()
-add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES} ${SHARD_SOURCES})
+if(LUNAGRAD_SHARED)
+  set(RUNTIME_KIND SHARED)
+else()
+  set(RUNTIME_KIND STATIC)
+endif()
+add_library(lunagrad-runtime ${RUNTIME_KIND} ${RUNTIME_SOURCES} ${SHARD_SOURCES})
 set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
 target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 # No contraction and no reassociation: a kernel computes the same on every SIMD target.
-# Programs load the library at start-up, never with dlopen, so thread-local variables can use the initial-exec model.
-target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition
-                       -ftls-model=initial-exec)
+target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition)
+if(LUNAGRAD_SHARED)
+  # Programs load the library at start-up, never with dlopen, so thread-local variables can use the initial-exec model. An
+  # archive may become a part of a library that is loaded later.
+  target_compile_options(lunagrad-runtime PRIVATE -ftls-model=initial-exec)
+  target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
+endif()
 # Each SIMD target is a fifth of the kernels' compile time. A processor with SSSE3 and nothing newer (before 2008) runs the
 # baseline. A native build has the baseline and the best target of this processor; the kernels compute the same bits.
 set(DISABLED_TARGETS HWY_SSSE3)
 if(LUNAGRAD_SIMD_TARGETS STREQUAL native AND NOT LUNAGRAD_ONE_TARGET AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   if(NOT DEFINED LUNAGRAD_BEST_TARGET)
     try_run(RAN COMPILED ${PROJECT_BINARY_DIR}/simd_target ${PROJECT_SOURCE_DIR}/cmake/simd_target.cpp
-            LINK_LIBRARIES PkgConfig::HIGHWAY RUN_OUTPUT_VARIABLE BEST)
+            LINK_LIBRARIES PkgConfig::LUNAGRAD_HIGHWAY RUN_OUTPUT_VARIABLE BEST)
     if(COMPILED AND RAN EQUAL 0)
       set(LUNAGRAD_BEST_TARGET ${BEST} CACHE INTERNAL "the best SIMD target of this processor")
     endif()
@@ -70,8 +79,7 @@ if(LUNAGRAD_SANITIZE)
   list(FILTER ONCE_PER_OP EXCLUDE REGEX "/cpu/")
   set_property(SOURCE ${ONCE_PER_OP} APPEND PROPERTY COMPILE_OPTIONS -O0)
 endif()
-precompile_headers(lunagrad-runtime)
-group_sources(lunagrad-runtime)
-target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
-target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
-                      ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+lunagrad_precompile_headers(lunagrad-runtime)
+lunagrad_group_sources(lunagrad-runtime)
+target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::LUNAGRAD_OPENBLAS PkgConfig::LUNAGRAD_HIGHWAY ${LUNAGRAD_SLEEF} Threads::Threads
+                      ZLIB::ZLIB PkgConfig::LUNAGRAD_LIBZIP PkgConfig::LUNAGRAD_LIBPNG $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> ${CMAKE_DL_LIBS})

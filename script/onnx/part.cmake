@@ -1,15 +1,15 @@
 # ONNX's messages are generated from Debian's onnx.proto for protobuf-lite. They get their own package name, so that a host
 # may link libonnx too.
 set(PACKAGES PROTOBUF=protobuf-lite)
-find_program(PROTOC protoc REQUIRED)
-find_path(ONNX_PROTO onnx.proto PATH_SUFFIXES onnx REQUIRED)
+find_program(LUNAGRAD_PROTOC protoc REQUIRED)
+find_path(LUNAGRAD_ONNX_PROTO onnx.proto PATH_SUFFIXES onnx REQUIRED)
 set(ONNX_DIR ${PROJECT_BINARY_DIR}/onnx)
 file(MAKE_DIRECTORY ${ONNX_DIR})
-file(READ ${ONNX_PROTO}/onnx.proto MESSAGES)
+file(READ ${LUNAGRAD_ONNX_PROTO}/onnx.proto MESSAGES)
 string(REPLACE "\npackage onnx;" "\npackage lunagrad.onnx_messages;" MESSAGES "${MESSAGES}")
 file(CONFIGURE OUTPUT ${ONNX_DIR}/onnx.proto CONTENT "${MESSAGES}" @ONLY)
 add_custom_command(OUTPUT ${ONNX_DIR}/onnx.pb.cc ${ONNX_DIR}/onnx.pb.h
-  COMMAND ${PROTOC} --cpp_out=lite:${ONNX_DIR} --proto_path=${ONNX_DIR} onnx.proto
+  COMMAND ${LUNAGRAD_PROTOC} --cpp_out=lite:${ONNX_DIR} --proto_path=${ONNX_DIR} onnx.proto
   DEPENDS ${ONNX_DIR}/onnx.proto COMMENT "Writing ONNX's messages" VERBATIM)
 set_source_files_properties(${ONNX_DIR}/onnx.pb.cc PROPERTIES COMPILE_OPTIONS "-w;-O1")
 target_include_directories(${PART_TARGET} SYSTEM PRIVATE ${ONNX_DIR})

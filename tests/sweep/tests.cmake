@@ -1,5 +1,5 @@
 # Sweeps whose workers are killed, stopped and signalled.
 if(NOT LUNAGRAD_SANITIZE)
-  add_test(NAME sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/sweep)
+  add_test(NAME sweep COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep/all $<TARGET_FILE:lunagrad> ${PROJECT_BINARY_DIR}/sweep)
   set_tests_properties(sweep PROPERTIES PROCESSORS 2)
 endif()

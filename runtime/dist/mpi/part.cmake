@@ -1,6 +1,7 @@
 # The ranks of lg.distributed communicate through MPI where it is installed. The MPI code is a library of its own,
-# loaded only when ranks were started, so that a program also runs without MPI.
-if(LUNAGRAD_MPI AND NOT CMAKE_CROSSCOMPILING)
+# loaded only when ranks were started, so that a program also runs without MPI. It needs the program's runtime as a shared
+# library.
+if(LUNAGRAD_MPI AND LUNAGRAD_SHARED AND NOT CMAKE_CROSSCOMPILING)
   find_package(MPI COMPONENTS C)
 endif()
 if(MPI_C_FOUND)

@@ -20,7 +20,7 @@ function(window_test NAME SCRIPT)
     set(VALIDATION "")  # the layer is not instrumented, and ten times slower under a sanitizer
   endif()
   add_test(NAME window-${NAME} COMMAND ${CMAKE_COMMAND} -DWORKBENCH=$<TARGET_FILE:lunagrad-workbench>
-           -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_BINARY_DIR}/window/${NAME} -DXVFB=${XVFB_RUN} -DNUMBER=${NUMBER}
+           -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/window/${NAME} -DXVFB=${XVFB_RUN} -DNUMBER=${NUMBER}
            -DVALIDATION=${VALIDATION} ${ARGN} -P ${PROJECT_SOURCE_DIR}/tests/ui/drives/${SCRIPT})
   if(LUNAGRAD_SANITIZE)  # Vulkan drivers free their memory only when the process ends
     set_tests_properties(window-${NAME} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
