@@ -52,8 +52,8 @@ endforeach()
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 lunagrad_precompile_headers(lunagrad-script <lua.hpp>)
 lunagrad_group_sources(lunagrad-script)
-target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUNAGRAD_LUA $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
-                      ${LUNAGRAD_SECCOMP} Threads::Threads)
+target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime
+                      PRIVATE PkgConfig::LUNAGRAD_LUA $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> ${LUNAGRAD_SECCOMP} Threads::Threads)
 # Where a program that is not installed finds the bundled Lua library.
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
                             LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
