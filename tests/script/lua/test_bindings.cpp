@@ -147,8 +147,8 @@ TEST_CASE("Ten thousand errors from every binding leave no tensor behind") {
   CHECK(cpu_device().memory().in_use == 0);
 }
 
-TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbage in the script") {
-  Script script;
+// The most MiB of tensors on the CPU while the code runs.
+size_t peak_of(Script& script, const char* code) {
   peak_tensor_bytes = 0;
   set_safe_point(
       script.L,
@@ -156,34 +156,26 @@ TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbag
         peak_tensor_bytes = std::max(peak_tensor_bytes, cpu_device().memory().in_use);
       },
       nullptr);
-  REQUIRE(script.run("for i = 1, 20000 do lg.empty(1 << 20) end"));
-  CHECK(peak_tensor_bytes < (size_t(300) << 20));
+  REQUIRE(script.run(code));
+  return peak_tensor_bytes >> 20;
+}
+
+TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbage in the script") {
+  Script script;
+  CHECK(peak_of(script, "for i = 1, 20000 do lg.empty(1 << 20) end") < 300);
   // The same while a model is alive.
-  peak_tensor_bytes = 0;
-  REQUIRE(
-      script.run("local keep = {} for i = 1, 64 do keep[i] = lg.empty(1 << 20) end "
-                 "for i = 1, 5000 do lg.empty(1 << 20) end"));
-  CHECK(peak_tensor_bytes < (size_t(256 + 400) << 20));
+  CHECK(peak_of(script,
+                "local keep = {} for i = 1, 64 do keep[i] = lg.empty(1 << 20) end "
+                "for i = 1, 5000 do lg.empty(1 << 20) end") < 256 + 400);
 }
 
 TEST_CASE("What a script drops is free before the next ops run, and what it held for a while soon after") {
   Script script;
   // Garbage is collected less often where that takes long. Here it takes no time.
   binding_state(script.L).pressure.clock = [] { return uint64_t(0); };
-  const auto peak_of = [&](const char* code) {
-    peak_tensor_bytes = 0;
-    set_safe_point(
-        script.L,
-        [](lua_State*, void*) {
-          peak_tensor_bytes = std::max(peak_tensor_bytes, cpu_device().memory().in_use);
-        },
-        nullptr);
-    REQUIRE(script.run(code));
-    return peak_tensor_bytes >> 20;
-  };
-  CHECK(peak_of("for i = 1, 200 do lg.empty(1 << 22) end") <= 3 * 16);
-  CHECK(peak_of("local x = lg.ones(1 << 20) for i = 1, 200 do x:tile(4) end") <= 4 + 3 * 16);
-  CHECK(peak_of("local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20) end") <=
+  CHECK(peak_of(script, "for i = 1, 200 do lg.empty(1 << 22) end") <= 3 * 16);
+  CHECK(peak_of(script, "local x = lg.ones(1 << 20) for i = 1, 200 do x:tile(4) end") <= 4 + 3 * 16);
+  CHECK(peak_of(script, "local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20) end") <=
         2 * (8 * 4) + 64 + 16);
 }
 
@@ -203,22 +195,14 @@ TEST_CASE("With a GPU a full collection runs at half of the growth, if the last 
   now = 0;
   Script script;
   DefaultTwin twin;
-  const auto peak_of = [&](uint64_t (*clock)()) {
+  const auto peak_with = [&](uint64_t (*clock)()) {
     binding_state(script.L).pressure.clock = clock;
-    peak_tensor_bytes = 0;
-    set_safe_point(
-        script.L,
-        [](lua_State*, void*) {
-          peak_tensor_bytes = std::max(peak_tensor_bytes, cpu_device().memory().in_use);
-        },
-        nullptr);
-    REQUIRE(script.run(
-        "local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20, {device = 'cpu'}) end"));
-    return peak_tensor_bytes >> 20;
+    return peak_of(
+        script, "local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20, {device = 'cpu'}) end");
   };
-  CHECK(peak_of([] { return uint64_t(0); }) <= 2 * (8 * 4) + 64 + 32 + 16);
+  CHECK(peak_with([] { return uint64_t(0); }) <= 2 * (8 * 4) + 64 + 32 + 16);
   // A collection takes two ticks here, and the next op comes a tick later.
-  const size_t seldom = peak_of([] { return ++now; });
+  const size_t seldom = peak_with([] { return ++now; });
   CHECK(seldom > 64 + 64);
   CHECK(seldom <= 2 * (8 * 4) + 64 + 128 + 16);
 }
