@@ -48,6 +48,17 @@ TEST_CASE("largest differences of rows on the device share their gradient") {
   CHECK(x.grad().to_vector<float>() == std::vector<float>{0.5, 0.5, 1, 0});
 }
 
+TEST_CASE("cosines of equal rows on the device are 1") {
+  for (const int64_t size : {1, 3, 7, 50, 3000})
+    for (const double scale : {1.0, 0x1p-80, 0x1p80}) {
+      const Tensor x = to(random({20, size}, 37) * scale, gpu());
+      const Tensor one = ones({20}, DType::f32, gpu());
+      CHECK(words(cosine_similarity(x, x, 1, 0)) == words(one));
+      if (scale < 1) continue;  // the loss adds its eps to the squares
+      CHECK(amax(abs(apply(*find_op("cosine_embedding_loss"), {x, x, one})[0])).item() == 0);
+    }
+}
+
 TEST_CASE("cosines of rows on the device whose squares leave the range") {
   const Tensor x = random({40, 20}, 33), y = random({40, 20}, 34);
   for (const double scale : {0x1p-100, 0x1p-70, 0x1p70, 0x1p110})

@@ -70,14 +70,19 @@ void finish(uint index, State state) {
       state = with(state, vec2(quotient_of(e.x, most.x), quotient_of(e.y, most.y)), i);
     }
   }
-  // Rows over `most` have the squares state.yz. Where `least` decides, it divides the row itself.
+  // Rows over `most` have the squares state.yz. Where `least` decides, it divides the row itself. The product of
+  // two equal norms is their square: two roots would round it, and the cosine of equal rows would not be 1.
   const float least = ADDED ? sqrt(arguments.exponent) : arguments.exponent;
+  const bool equal = state.y == state.z && most.x == most.y;
   float cosine = state.x;
   [[unroll]] for (uint k = 0; k < 2; ++k) {
     const float own = sqrt(state[k + 1]), relative = quotient_of(least, most[k]);
     const bool decides = ADDED ? relative > 1e18 : own <= relative;
-    const float unit = ADDED && !decides ? sqrt(state[k + 1] + relative * relative) : own;
-    cosine = decides ? cosine * quotient_of(most[k], least) : lg_quotient(cosine, unit);
+    const float square = ADDED && !decides ? state[k + 1] + relative * relative : state[k + 1], unit = sqrt(square);
+    if (decides)
+      cosine = cosine * quotient_of(most[k], least);
+    else if (!equal || k == 0)
+      cosine = lg_quotient(cosine, equal ? square : unit);
     store_f32(arguments.second, int64_t(k) * arguments.results + index, decides ? least : unit * most[k]);
   }
   store_f32(arguments.result, int64_t(index), cosine);
