@@ -14,7 +14,10 @@ static int limit_simd(const char* name) {
   for (const uint32_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
     if (std::strcmp(name, hwy::TargetName(target)) != 0) continue;
     hwy::DisableTargets(target - 1);
-    const bool has = hwy::SupportedTargets() & target, compiled = HWY_TARGETS & target;
+    // SupportedTargets() chooses the processor's best target on its way: choose again.
+    const int64_t targets = hwy::SupportedTargets();
+    hwy::GetChosenTarget().Update(targets);
+    const bool has = targets & target, compiled = HWY_TARGETS & target;
     if (has && compiled) return 0;
     std::fprintf(stderr, "skipped: this %s has no %s\n", has ? "build" : "processor", name);
     return 77;

@@ -178,7 +178,8 @@ def sums(s):
             lambda v, dim: along(lambda r: mean([e for e in r if e.v == e.v]) if any(e.v == e.v for e in r) else V(NAN),
             v, dim[0]),
             {"dim": [1]}, grad=False)
-    s("cov", [y], covariance, {"correction": 1})
+    # Deviations of one sign in both rows: a sum of products that overflow with both signs depends on its order.
+    s("cov", [np.stack([y[0], 0.75 * y[0] + 0.125 * y[1]])], covariance, {"correction": 1})
     s("corrcoef", [y], correlation, ulps=64)
     for p in (1.0, 2.0, 3.0):
         s("renorm", [y], lambda v, p, dim, maxnorm: along(lambda r: limited(r, p, maxnorm), v, 1),
