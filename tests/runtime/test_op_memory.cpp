@@ -1,6 +1,8 @@
 // No composed op makes tensors that are much larger than its operands and results together.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "tests/support/op_memory.h"
 
 namespace lunagrad::tests {
@@ -49,12 +51,13 @@ const std::map<std::string, const char*> kLarge = {
 
 TEST_CASE("composed ops take at most four times the memory of operands and results") {
   const auto forward = peak_ratios(cpu_device(), false), both = peak_ratios(cpu_device(), true);
+  const bool best_target = !std::getenv("LUNAGRAD_SIMD");  // products of the others copy less
   for (const auto& [op, peak] : forward) {
     const PeakOfOp& larger = both.at(op).ratio > peak.ratio ? both.at(op) : peak;
-    if (kLarge.count(op))
-      CHECK_MESSAGE(larger.ratio > 3, op << " takes " << larger.ratio << " times: it is listed for nothing");
-    else
+    if (!kLarge.count(op))
       CHECK_MESSAGE(larger.ratio <= kMost, op << " takes " << larger.ratio << " times: " << larger.sample);
+    else if (best_target)
+      CHECK_MESSAGE(larger.ratio > 3, op << " takes " << larger.ratio << " times: it is listed for nothing");
   }
   for (const auto& [op, reason] : kLarge) CHECK_MESSAGE(forward.count(op) == 1, op);
 }
