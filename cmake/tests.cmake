@@ -223,12 +223,13 @@ if(TARGET lunagrad-gpu)
   if(NOT LUNAGRAD_SANITIZE)
     add_test(NAME gpu-flushing WORKING_DIRECTORY ${PROJECT_BINARY_DIR} COMMAND sh -ec "$<TARGET_FILE:lunagrad-gpu-tests> '-tc=*ends of f32' && \
 $<TARGET_FILE:lunagrad> test ${PROJECT_SOURCE_DIR}/tests/lua/test_ends.lua ${PROJECT_SOURCE_DIR}/tests/lua/test_range.lua --device vulkan")
-    set_tests_properties(gpu-flushing PROPERTIES ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:lunagrad-flushing-device>;${GPU_CACHE}")
+    set_tests_properties(gpu-flushing PROPERTIES LABELS long
+                         ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:lunagrad-flushing-device>;${GPU_CACHE}")
   endif()
   # Sorts in subgroups of 16: Mesa's CPU driver has 8 with vectors of 256 bits.
   if(NOT LUNAGRAD_SANITIZE)
     add_test(NAME gpu-subgroups-of-16 COMMAND lunagrad-gpu-tests "-tc=long rows of every type*")
-    set_tests_properties(gpu-subgroups-of-16 PROPERTIES ENVIRONMENT "LP_NATIVE_VECTOR_WIDTH=512;LUNAGRAD_VALIDATION=1;${GPU_CACHE}")
+    set_tests_properties(gpu-subgroups-of-16 PROPERTIES LABELS long ENVIRONMENT "LP_NATIVE_VECTOR_WIDTH=512;LUNAGRAD_VALIDATION=1;${GPU_CACHE}")
   endif()
   # Random programs on both devices, for five seconds of processor time; any seed and number by hand.
   add_test(NAME fuzz-devices WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
