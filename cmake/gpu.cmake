@@ -83,6 +83,8 @@ add_library(lunagrad-shaders OBJECT ${SHADER_TABLE})
 add_dependencies(lunagrad-shaders lunagrad-shader-constants)
 target_include_directories(lunagrad-shaders PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${LUNAGRAD_VOLK_INCLUDE})
 target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
+# The places of the constants of every shader are found at compile time.
+target_compile_options(lunagrad-shaders PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=100000000>)
 
 file(GLOB_RECURSE GPU_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
 list(FILTER GPU_SOURCES EXCLUDE REGEX "/gpu/generate/")

@@ -1,12 +1,13 @@
 // The test program. LUNAGRAD_SIMD=SSE4 (AVX2, AVX3) runs everything with the kernels of that target.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
-#include <hwy/targets.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+
+#include "runtime/cpu/simd_targets.h"
 
 // Restricts the choice to the named target and those below it. Targets are bits, the better ones lower.
 // Returns the exit code: 77, which means skipped, where the processor or the build lacks the target.
@@ -14,9 +15,7 @@ static int limit_simd(const char* name) {
   for (const uint32_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
     if (std::strcmp(name, hwy::TargetName(target)) != 0) continue;
     hwy::DisableTargets(target - 1);
-    // SupportedTargets() chooses the processor's best target on its way: choose again.
-    const int64_t targets = hwy::SupportedTargets();
-    hwy::GetChosenTarget().Update(targets);
+    const int64_t targets = lunagrad::supported_simd_targets();
     const bool has = targets & target, compiled = HWY_TARGETS & target;
     if (has && compiled) return 0;
     std::fprintf(stderr, "skipped: this %s has no %s\n", has ? "build" : "processor", name);

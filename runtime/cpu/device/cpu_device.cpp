@@ -17,6 +17,7 @@
 #include "runtime/core/figures.h"
 #include "runtime/core/op.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/simd_targets.h"
 #include "runtime/deferral/cpu/fused.h"
 #include "runtime/ops/products/cpu/bf16_kernels.h"
 #include "runtime/ops/products/cpu/blas.h"
@@ -106,7 +107,7 @@ CpuDevice::CpuDevice() {
 }
 
 std::string CpuDevice::description() const {
-  const int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
+  const int64_t targets = supported_simd_targets() & HWY_TARGETS;
   const Bf16Kernel* const halves = bf16_kernel();
   return text(hwy::TargetName(targets & -targets), ", ", thread_count(),
               thread_count() == 1 ? " thread, " : " threads, ", blas::description(),

@@ -242,7 +242,7 @@ void for_windows(const PoolGeometry& p, const T* x, F&& f) {
 
 template <class T>
 T larger(T largest, T value) {
-  return (value > largest) | (value != value) ? value : largest;
+  return ((value > largest) | (value != value)) ? value : largest;
 }
 
 // One axis after the other: the maximum of the rows over the full width, then of the columns of that result.

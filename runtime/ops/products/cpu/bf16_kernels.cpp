@@ -1,14 +1,14 @@
 #include "runtime/ops/products/cpu/bf16_kernels.h"
 
-#include <hwy/targets.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
 
 #include "runtime/core/error.h"
+#include "runtime/cpu/simd_targets.h"
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -61,6 +61,14 @@ constexpr TileConfig kTileConfig;
   _tile_stored(1, c + kTileSide, row);
   _tile_stored(2, below, row);
   _tile_stored(3, below + kTileSide, row);
+}
+
+// AMX-TILE and AMX-BF16, bits 24 and 22 of EDX (Intel, Software Developer's Manual, CPUID leaf 7): Clang 14's
+// __builtin_cpu_supports lacks them.
+bool has_tiles() {
+  constexpr unsigned kBoth = 1u << 24 | 1u << 22;
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & kBoth) == kBoth;
 }
 
 // Linux saves the tile registers only for processes that asked for it.
@@ -116,10 +124,8 @@ const Bf16Kernel* best_kernel() {
     fail("LUNAGRAD_BF16=", wish, ": the values are off, avx512 and amx");
 #ifdef __x86_64__
   // Tests that exclude AVX-512 exclude these kernels, too.
-  if (wish == "off" || !(hwy::SupportedTargets() & HWY_AVX3)) return nullptr;
-  if (wish == "amx" && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
-      may_use_tiles())
-    return &kAmx;
+  if (wish == "off" || !(supported_simd_targets() & HWY_AVX3)) return nullptr;
+  if (wish == "amx" && has_tiles() && may_use_tiles()) return &kAmx;
   if (__builtin_cpu_supports("avx512bf16")) return &kAvx512;
 #endif
   return nullptr;
