@@ -18,7 +18,8 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libvulkan-dev libvulkan-volk-dev glslang-tools glslang-dev spirv-tools
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
 docs=(cmark-gfm)
-tests=("${docs[@]}" doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
+tests=("${docs[@]}" doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx
+  libluajit-5.1-dev liblua5.1-0-dev)
 bench=(python3-torch libopenblas0-openmp)
 references=(python3-torch python3-mpmath python3-numpy)
 neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64

@@ -36,7 +36,7 @@ macro(lunagrad_add_part_library KIND TARGET OPTIMIZE HEADER)
     if(COUNT GREATER 3 AND NOT LUNAGRAD_GROUPS)  # a precompiled header takes as long as a few sources
       lunagrad_precompile_headers(${TARGET} ${HEADER})
     endif()
-    target_link_libraries(${TARGET} PRIVATE lunagrad-runtime PkgConfig::LUNAGRAD_LUA nlohmann_json::nlohmann_json Threads::Threads)
+    target_link_libraries(${TARGET} PRIVATE lunagrad-runtime lunagrad-lua nlohmann_json::nlohmann_json Threads::Threads)
     set(PART_TARGET ${TARGET})
     foreach(FOLDER IN LISTS GIVEN_${KIND})
       include(${PROJECT_SOURCE_DIR}/${FOLDER}/part.cmake OPTIONAL)

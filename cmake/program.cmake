@@ -22,7 +22,7 @@ target_link_libraries(lunagrad PRIVATE ${PROGRAM_PARTS})
 target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_ONCE})
 lunagrad_precompile_headers(lunagrad <iostream>)
 lunagrad_group_sources(lunagrad)
-target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUNAGRAD_LUA CLI11::CLI11 PkgConfig::LUNAGRAD_EDIT
+target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime lunagrad-lua CLI11::CLI11 PkgConfig::LUNAGRAD_EDIT
                       nlohmann_json::nlohmann_json Threads::Threads)
 if(LUNAGRAD_GPU)
   target_compile_definitions(lunagrad PRIVATE LUNAGRAD_HAS_GPU)

@@ -1,15 +1,5 @@
 # The Lua bindings and the session.
-pkg_check_modules(LUNAGRAD_LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
-# Lua compiled as C++ exports C names in Debian 12 and C++ names in Debian 13, where lua.hpp wrongly declares C names.
-include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LIBRARIES PkgConfig::LUNAGRAD_LUA)
-check_cxx_source_compiles("#include <lua.hpp>\nint main() { lua_close(luaL_newstate()); }" LUNAGRAD_LUA_HAS_C_NAMES)
-unset(CMAKE_REQUIRED_LIBRARIES)
-if(NOT LUNAGRAD_LUA_HAS_C_NAMES)
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lua/lua.hpp CONTENT
-       "#include <lua.h>\n#include <lualib.h>\n#include <lauxlib.h>\n")
-  target_include_directories(PkgConfig::LUNAGRAD_LUA BEFORE INTERFACE ${PROJECT_BINARY_DIR}/lua)
-endif()
+include(${PROJECT_SOURCE_DIR}/cmake/lua.cmake)
 # The static library: another shared library would make each start 2 % longer, and only a sandbox needs it.
 find_library(LUNAGRAD_SECCOMP libseccomp.a REQUIRED)
 
@@ -39,7 +29,7 @@ list(REMOVE_ITEM SCRIPT_SOURCES ${ONCE_SOURCES})
 add_library(lunagrad-script-once OBJECT ${ONCE_SOURCES} ${PART_TABLES} ${WEB_TEXTS})
 target_compile_options(lunagrad-script-once PRIVATE ${LUNAGRAD_OPTIMIZE_ONCE})
 lunagrad_group_sources(lunagrad-script-once)
-target_link_libraries(lunagrad-script-once PRIVATE lunagrad-runtime PkgConfig::LUNAGRAD_LUA nlohmann_json::nlohmann_json)
+target_link_libraries(lunagrad-script-once PRIVATE lunagrad-runtime lunagrad-lua nlohmann_json::nlohmann_json)
 
 add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} $<TARGET_OBJECTS:lunagrad-script-once>)
 foreach(PART IN LISTS LIBRARY_PARTS)
@@ -53,7 +43,13 @@ target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 lunagrad_precompile_headers(lunagrad-script <lua.hpp>)
 lunagrad_group_sources(lunagrad-script)
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime
-                      PRIVATE PkgConfig::LUNAGRAD_LUA $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> ${LUNAGRAD_SECCOMP} Threads::Threads)
+                      PRIVATE $<BUILD_INTERFACE:lunagrad-lua> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> ${LUNAGRAD_SECCOMP} Threads::Threads)
+if(LUNAGRAD_SHARED_LUA)
+  target_link_libraries(lunagrad-script PRIVATE PkgConfig::LUNAGRAD_LUA)
+else()
+  set_source_files_properties(${LUA_OBJECT} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_sources(lunagrad-script PRIVATE ${LUA_OBJECT})
+endif()
 # Where a program that is not installed finds the bundled Lua library.
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
                             LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")

@@ -14,7 +14,7 @@ lunagrad_precompile_headers(lunagrad-samples <doctest/doctest.h>)
 lunagrad_group_sources(lunagrad-samples)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::LUNAGRAD_HIGHWAY PkgConfig::LUNAGRAD_LUA nlohmann_json::nlohmann_json ZLIB::ZLIB ${LUNAGRAD_SECCOMP})
+                      PkgConfig::LUNAGRAD_HIGHWAY lunagrad-lua nlohmann_json::nlohmann_json ZLIB::ZLIB ${LUNAGRAD_SECCOMP})
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 target_compile_definitions(lunagrad-tests PRIVATE ${SIMD_DEFINITION})
 lunagrad_precompile_headers(lunagrad-tests <doctest/doctest.h>)
@@ -37,7 +37,7 @@ target_include_directories(lunagrad-tests PRIVATE ${PROJECT_BINARY_DIR}/folders)
 file(GLOB READER_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.cpp)
 list(REMOVE_ITEM READER_TESTS ${LEFT_OUT_TESTS} "")
 add_executable(lunagrad-reader-tests ${READER_TESTS} ${PROJECT_SOURCE_DIR}/tests/main.cpp)
-target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::LUNAGRAD_HIGHWAY PkgConfig::LUNAGRAD_LUA
+target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::LUNAGRAD_HIGHWAY lunagrad-lua
                       nlohmann_json::nlohmann_json ZLIB::ZLIB)
 target_compile_options(lunagrad-reader-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 lunagrad_group_sources(lunagrad-reader-tests)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/core/error.h"
+#include "script/lua/foreign_lua.h"
 
 namespace lunagrad {
 namespace {
@@ -171,6 +172,7 @@ DriveScript::DriveScript(const std::string& path, const std::vector<std::string>
     : state_(std::make_unique<State>()) {
   if (!std::ifstream(path)) fail_as(ErrorKind::file, "drive: cannot read ", path);
   state_->functions = std::move(functions);
+  refuse_foreign_lua();
   lua_State* L = state_->main = luaL_newstate();
   if (!L) fail_as(ErrorKind::memory, "drive: no memory for a Lua state");
   *static_cast<State**>(lua_getextraspace(L)) = state_.get();

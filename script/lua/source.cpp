@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "runtime/core/error.h"
+#include "script/lua/foreign_lua.h"
 
 namespace lunagrad {
 
@@ -48,6 +49,7 @@ std::string_view without_shebang(std::string_view source) {
 }
 
 std::string syntax_error(std::string_view source, const std::string& name, SourcePlace& place) {
+  refuse_foreign_lua();
   const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), lua_close);
   if (!state) fail_as(ErrorKind::memory, "not enough memory");
   const int status = luaL_loadbufferx(state.get(), source.data(), source.size(), name.c_str(), "t");

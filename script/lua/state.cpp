@@ -11,6 +11,7 @@
 #include "runtime/core/ref.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/bindings.h"
+#include "script/lua/foreign_lua.h"
 #include "script/lua/guard.h"
 #include "script/lua/module_search.h"
 #include "script/lua/passed.h"
@@ -118,6 +119,7 @@ void protect(lua_State* L, F body) {
 }  // namespace
 
 lua_State* new_state(const StateOptions& options) {
+  refuse_foreign_lua();
   auto state = std::make_unique<BindingState>();
   state->memory_limit = options.memory_limit;
   state->on_module = options.on_module;

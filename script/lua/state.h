@@ -1,7 +1,7 @@
 #pragma once
 // The Lua state of a session: its allocator, and the module "lunagrad.core" on which lua/lunagrad is built. A
-// state belongs to the thread that made it and uses that thread's Context. Link Lua's C++ build only, because
-// Lua errors must unwind C++ objects.
+// state belongs to the thread that made it and uses that thread's Context. Lua is compiled as C++
+// (cmake/lua.cmake), because Lua errors must unwind C++ objects.
 //
 // To add a native submodule from another file of script/ (say lg.run):
 //   int log(lua_State* L) { Run& run = *module_owner<Run>(L); …; return 0; }      // may throw std::exception

@@ -1,5 +1,5 @@
-# Hosts of the install that the entry `install` made in PREFIX: the components of find_package, each header by itself, and
-# pkg-config. Run by ctest as
+# Hosts of the install that the entry `install` made in PREFIX: the components of find_package, each header by itself,
+# pkg-config, and hosts with a Lua of their own. Run by ctest as
 #   cmake -DSOURCE=<root> -DPREFIX=<folder> -DWORK=<folder> -DCOMPONENTS=<what is built> -DLAUNCHER=<ccache> -P tests/embed/installed.cmake
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
@@ -31,6 +31,9 @@ endforeach()
 foreach(COMPONENT IN LISTS COMPONENTS)
   step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${PC} pkg-config --cflags --libs lunagrad-${COMPONENT})
 endforeach()
+
+file(MAKE_DIRECTORY ${WORK}/lua)
+step(sh -ec "cd lua && ${SOURCE}/tests/embed/lua/hosts ${PREFIX} ${LAUNCHER}")
 
 step(${CONFIGURE} -S ${SOURCE}/tests/embed/headers -B headers -DINSTALLED=${PREFIX})
 step(${CMAKE_COMMAND} --build headers)
