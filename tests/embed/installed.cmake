@@ -16,8 +16,10 @@ foreach(COMPONENT gpu ui)
 endforeach()
 set(CONFIGURE ${CMAKE_COMMAND} -G Ninja -DCMAKE_PREFIX_PATH=${PREFIX} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
 step(${CONFIGURE} -S ${SOURCE}/tests/embed/components -B all -DCASE=all -DHAS_GPU=${HAS_GPU} -DHAS_UI=${HAS_UI})
+file(GLOB_RECURSE PC ${PREFIX}/lunagrad-script.pc)
+file(STRINGS ${PC} SCRIPT_NEEDS REGEX "^Requires: lunagrad-runtime .")  # without the part onnx it needs no module
 step(${CMAKE_COMMAND} -E env PKG_CONFIG_LIBDIR=${WORK}/empty ${CONFIGURE} -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
-     -DPKG_CONFIG_USE_CMAKE_PREFIX_PATH=OFF -S ${SOURCE}/tests/embed/components -B lacking -DCASE=lacking)
+     -DPKG_CONFIG_USE_CMAKE_PREFIX_PATH=OFF -S ${SOURCE}/tests/embed/components -B lacking -DCASE=lacking "-DSCRIPT_NEEDS=${SCRIPT_NEEDS}")
 
 file(GLOB_RECURSE PC ${PREFIX}/lunagrad.pc)
 get_filename_component(PC ${PC} DIRECTORY)
