@@ -71,6 +71,15 @@ void take_command(lua_State* L, std::string_view function) {
     put(L, 1, "cat > /dev/null");
 }
 
+// string.rep of an empty string without a separator: Lua would loop n times, and nothing could interrupt it.
+bool repeats_nothing(lua_State* L, const char* name) {
+  const auto nothing = [&](int argument) {
+    return lua_type(L, argument) == LUA_TSTRING && lua_rawlen(L, argument) == 0;
+  };
+  return std::string_view(name) == "string.rep" && nothing(1) && lua_isinteger(L, 2) &&
+         (lua_isnoneornil(L, 3) || nothing(3));
+}
+
 }  // namespace
 
 // Upvalues: the NativeCalls, the name, Lua's function. Lua's function runs in this stack frame, so that its
@@ -94,6 +103,10 @@ int NativeCalls::call(lua_State* L) {
   const auto* name = static_cast<const char*>(lua_touserdata(L, lua_upvalueindex(2)));
   take_files(L, name);
   if (binding_state(L).files.aside) take_command(L, name);
+  if (repeats_nothing(L, name)) {
+    lua_pushliteral(L, "");
+    return 1;
+  }
   const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(3));
   const Mark mark(owner, name, script_line(L, 1));
   return function(L);
