@@ -3,12 +3,14 @@
 // declared by who calls them, in the headers of its parts; code that needs one part takes a reference to this
 // part, to which a Session converts.
 //
-// Threads: every function may be called from any thread and, except wait(), returns at once. Requests are
-// carried out at safe points: after an op called from Lua, between nodes of a backward pass, at step
-// boundaries, and in a count hook every 1000 Lua instructions. Callbacks (`done`) and the event sink are
-// called on the session's thread; they must not call wait(). Ownership: what functions return are copies or
-// shared, immutable values; they stay valid after the session. Errors: an error in a script is an event of
-// kind error; the functions themselves do not throw. No Lua type appears here.
+// Threads: every function may be called from any thread and, except wait(), returns at once. Requests are carried out at safe points: after an op called from Lua, between nodes of a backward
+// pass, at step boundaries, and in a count hook every 1000 Lua instructions. Callbacks (`done`), the event
+// sink and functions of the host are called on the session's thread; they must not
+// wait for the session. Ownership: what functions return are copies or shared, immutable values; they stay
+// valid after the session. Errors: an error in a script is an event of kind error; the functions themselves
+// do not throw, where their header says nothing else. What a callback throws becomes an event of kind error,
+// and the run goes on; a sink that throws is reported once, on stderr and in an event. No Lua type appears
+// here.
 #include <memory>
 
 #include "script/session_console.h"
@@ -26,7 +28,12 @@ class Session : public SessionControl,
                 public SessionHost {
  public:
   explicit Session(EventSink sink);
-  ~Session();  // stops the running script and waits for its end
+  // Stops the running script and waits for its end. Two threads are not waited for: the session's own, when
+  // it is destroyed in a callback or a function of the host, and one that has been in the same call of Lua's
+  // library for ten seconds, such as a pattern that backtracks, which nothing can interrupt. They end by
+  // themselves, as soon as the callback or the call returns, and call no more callbacks or functions of the
+  // program; records of ops must then live as long as the process.
+  ~Session();
   Session(const Session&) = delete;
 
  private:

@@ -2,8 +2,9 @@
 // The part of a Session that controls runs: starts, pauses, steps, stops and reloads them, tells their state,
 // and has the parameters of the script. session.h says what a safe point is.
 //
-// Threads: every function may be called from any thread and, except wait(), returns at once; the session's
-// thread must not call wait(). Ownership: results are copies. The functions do not throw.
+// Threads: every function may be called from any thread and, except wait(), returns at once. Ownership:
+// results are copies. The functions do not throw, except that wait() is an Error on the session's thread (in a
+// callback, or a function of the host), for which it would wait.
 #include <optional>
 #include <string>
 #include <vector>

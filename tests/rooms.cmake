@@ -175,7 +175,7 @@ room(script/guard "The kernel's limits for a sandboxed script."
 room(script/compare "Compares a step with the CPU in f64."
      runtime runtime/core script/inspect script/view)
 room(script/host "Values that a host passes to scripts."
-     runtime runtime/core script/meta)
+     runtime runtime/core runtime/tape script/meta)
 room(script/session "The thread that runs a script, and its viewers."
      runtime runtime/core runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
      script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)

@@ -14,6 +14,7 @@
 
 #include "runtime/core/op.h"
 #include "runtime/core/tensor.h"
+#include "script/host/host_op.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -22,15 +23,18 @@ using HostFunction = std::function<TensorList(const TensorList&)>;
 
 class HostValues {
  public:
-  // Any thread.
-  void set(const std::string& name, const Tensor&);  // copies
-  Tensor get(const std::string& name) const;         // a copy; undefined when there is none
-  void add_function(const std::string& name, HostFunction);
-  void add_op(const Op&);  // lives as long as the session
+  // Any thread. On a fault these return false, and `why` gets the reason.
+  bool set(const std::string& name, const Tensor&, std::string* why);  // copies
+  bool add_function(const std::string& name, HostFunction, std::string* why);
+  bool add_op(const Op&, std::string* why);   // lives as long as the session
+  Tensor get(const std::string& name) const;  // a copy; undefined when there is none
+  void close();                               // afterwards a script finds no function of the program
 
   // The session's thread.
-  void exchange();  // at a step boundary, at the start and at the end of a script
-  void drop();      // the script's tensors; before the thread ends
+  // At a step boundary, at the start and at the end of a script. Error when a value cannot be read; the
+  // others are exchanged even so.
+  void exchange();
+  void drop();  // the script's tensors; before the thread ends
   const Tensor* find(const std::string& name) const;
   const std::map<std::string, Tensor>& values() const { return values_; }
   void put(const std::string& name, Tensor);
@@ -51,9 +55,13 @@ class HostValues {
   mutable std::mutex mutex_;
   std::map<std::string, Bytes> arriving_, published_;                     // under the mutex
   std::map<std::string, std::shared_ptr<const HostFunction>> functions_;  // under the mutex
-  std::map<std::string, std::unique_ptr<const Signature>> ops_;           // under the mutex; never removed
-  std::map<std::string, Tensor> values_;                                  // the session's thread
-  std::set<std::string> changed_;  // by the script since the last exchange; the session's thread
+  struct SignedOp {
+    std::unique_ptr<const HostOp> op;
+    std::unique_ptr<const Signature> signature;
+  };
+  std::map<std::string, SignedOp> ops_;   // under the mutex; never removed
+  std::map<std::string, Tensor> values_;  // the session's thread
+  std::set<std::string> changed_;         // by the script since the last exchange; the session's thread
 };
 
 }  // namespace lunagrad

@@ -1,5 +1,8 @@
 #include "script/session/events.h"
 
+#include <iostream>
+#include <utility>
+
 #include "runtime/core/error.h"
 #include "runtime/dist/world.h"
 
@@ -31,7 +34,18 @@ void Events::emit(Event event) {
   }
   // Tells the other ranks which warnings rank 0 printed, so that they do not print them too.
   if (warns && dist::launched_rank() == 0) dist::tell_warning(event.text);
-  sink_(event);
+  send(event);
+}
+
+void Events::send(const Event& event) {
+  if (!sink_) return;
+  const std::string thrown = calls_.try_call("the event sink", [&] { sink_(event); });
+  if (thrown.empty() || std::exchange(sink_failed_, true)) return;
+  Event failure{};
+  failure.kind = Event::Kind::error;
+  failure.text = "the program's event sink failed: " + thrown;
+  std::cerr << "lunagrad: " + failure.text + "\n" << std::flush;
+  calls_.try_call("the event sink", [&] { sink_(failure); });
 }
 
 void Events::warn(std::string message) {

@@ -112,6 +112,7 @@ void RunControl::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    awaited_since_ = Clock::now();
     if (running_ || task_running_) stop_requested_.store(true);
     raise_attention();
   }
@@ -142,6 +143,11 @@ void RunControl::begin_to_wait() {
 std::optional<double> RunControl::waited() const {
   const std::lock_guard lock(mutex_);
   if (!awaited()) return std::nullopt;
+  return std::chrono::duration<double>(Clock::now() - awaited_since_).count();
+}
+
+double RunControl::closing_for() const {
+  const std::lock_guard lock(mutex_);
   return std::chrono::duration<double>(Clock::now() - awaited_since_).count();
 }
 

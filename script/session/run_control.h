@@ -39,7 +39,8 @@ class RunControl {
   void go_on(StepTo);
   void stop();
   void interrupt();
-  void close();    // ends the session's thread
+  void close();                // ends the session's thread
+  double closing_for() const;  // seconds since close(), or since the latest safe point after it
   Outcome wait();  // waits until nothing runs or is queued to run
   SessionState state() const { return state_.load(); }
   // Seconds since the oldest waiting request of a running script, or since its last safe point; empty while

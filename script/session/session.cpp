@@ -15,7 +15,7 @@ Session::Session(std::unique_ptr<SessionThread> thread)
       SessionConsole(*thread),
       SessionHost(*thread),
       thread_(std::move(thread)) {}
-Session::~Session() = default;
+Session::~Session() { SessionThread::end(std::move(thread_)); }
 
 // ---- control
 
@@ -33,11 +33,14 @@ void SessionControl::step_line() { thread_.control().go_on(StepTo::line); }
 void SessionControl::stop() { thread_.control().stop(); }
 void SessionControl::interrupt() { thread_.control().interrupt(); }
 void SessionControl::checkpoint() {
-  thread_.control().post([this] {
-    if (thread_.control().running()) thread_.run().ask_checkpoint();
+  thread_.control().post([&thread = thread_] {
+    if (thread.control().running()) thread.run().ask_checkpoint();
   });
 }
-Outcome SessionControl::wait() { return thread_.control().wait(); }
+Outcome SessionControl::wait() {
+  thread_.require_other_thread("wait");
+  return thread_.control().wait();
+}
 std::optional<Silence> SessionControl::silence() const { return thread_.silence(); }
 void SessionControl::reload(std::optional<std::string> source, std::optional<Modules> modules) {
   thread_.control().reload({std::move(source), std::move(modules)});
@@ -87,20 +90,26 @@ std::vector<Probe> SessionWatches::probes() const { return thread_.probes().list
 // ---- console
 
 void SessionConsole::eval(const std::string& code, std::function<void(bool)> done) {
-  thread_.control().post([this, code, done = std::move(done)] { thread_.evaluate(code, done); });
+  thread_.control().post([&thread = thread_, code, done = thread_.calls().callback(std::move(done))] {
+    thread.evaluate(code, done);
+  });
 }
 void SessionConsole::complete(const std::string& line, std::function<void(std::vector<std::string>)> done) {
-  thread_.control().post([this, line, done = std::move(done)] { thread_.complete(line, done); });
+  thread_.control().post([&thread = thread_, line, done = thread_.calls().callback(std::move(done))] {
+    thread.complete(line, done);
+  });
 }
 
 // ---- host
 
-void SessionHost::set(const std::string& name, const Tensor& value) { thread_.host().set(name, value); }
-Tensor SessionHost::get(const std::string& name) const { return thread_.host().get(name); }
-void SessionHost::add_function(const std::string& name,
-                               std::function<TensorList(const TensorList&)> function) {
-  thread_.host().add_function(name, std::move(function));
+bool SessionHost::set(const std::string& name, const Tensor& value, std::string* why) {
+  return thread_.host().set(name, value, why);
 }
-void SessionHost::add_op(const Op& record) { thread_.host().add_op(record); }
+Tensor SessionHost::get(const std::string& name) const { return thread_.host().get(name); }
+bool SessionHost::add_function(const std::string& name, std::function<TensorList(const TensorList&)> function,
+                               std::string* why) {
+  return thread_.host().add_function(name, std::move(function), why);
+}
+bool SessionHost::add_op(const Op& record, std::string* why) { return thread_.host().add_op(record, why); }
 
 }  // namespace lunagrad

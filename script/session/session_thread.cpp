@@ -31,13 +31,11 @@ SourcePlace place_in(const std::string& reason) {
   return {reason.substr(begin, colon - begin), std::atoi(reason.c_str() + colon + 1)};
 }
 
-bool needs_thread(const RunOptions& options) { return options.sandbox && !options.guarded; }
-
 }  // namespace
 
 SessionThread::SessionThread(EventSink sink)
     : control_(context_.stop_requested),
-      events_(std::move(sink), run_),
+      events_(std::move(sink), run_, calls_),
       script_(context_, hook),
       breakpoints_(control_, events_, script_, [this] { safe_point(nullptr, SafePlace::midst); }),
       viewers_(
@@ -64,13 +62,7 @@ SessionThread::SessionThread(EventSink sink)
         events_.emit(std::move(event));
       });
     });
-  thread_ = std::thread([this] { serve(); });
-}
-
-SessionThread::~SessionThread() {
-  if (dist::leads()) dist::on_words(nullptr);
-  control_.close();
-  thread_.join();
+  begin();
 }
 
 void SessionThread::pause_for_viewer() {
@@ -87,71 +79,6 @@ std::optional<Silence> SessionThread::silence() const {
 }
 
 // ---- the session's thread
-
-// The kernel's limits on a thread cannot be lifted, so a sandboxed script, and later queries about it, get
-// their own thread.
-void SessionThread::serve() {
-  std::optional<Script> next;
-  for (bool goes_on = true; goes_on;) {
-    if (next && needs_thread(next->options))
-      std::thread([&] {
-        limit_thread(*next);
-        goes_on = serve_on_thread(next, true);
-      }).join();
-    else
-      goes_on = serve_on_thread(next, false);
-  }
-  host_.drop();
-}
-
-bool SessionThread::serve_on_thread(std::optional<Script>& next, bool limited) {
-  const UseContext use(context_);
-  bool goes_on = true;
-  for (;;) {
-    std::optional<Script> script = std::exchange(next, std::nullopt);
-    if (!script) {
-      const RunControl::Work work = control_.await_work(script);
-      goes_on = work != RunControl::Work::close;
-      if (!goes_on) break;
-      if (work == RunControl::Work::task) {
-        tasks_.run_next();
-        continue;
-      }
-      if (script) {
-        handover_.drop();
-        if (limited || needs_thread(script->options)) {
-          next = std::move(script);
-          break;
-        }
-      } else {
-        script = reloads_.successor_when_idle();
-      }
-    }
-    while (script) script = run_script(std::move(*script));
-    control_.scripts_ended();
-  }
-  if (!goes_on) control_.drop_tasks();
-  handover_.drop();
-  handover_.forget_kept_step();
-  close_state();
-  viewers_.tape().clear();
-  return goes_on;
-}
-
-void SessionThread::limit_thread(Script& script) {
-  RunOptions& options = script.options;
-  GuardLimits limits;
-  aside_.reset();
-  if (options.files_aside) {
-    try {
-      options.aside_folder = aside_.emplace().path();
-      limits.temporary.push_back(options.aside_folder);
-    } catch (const Error&) {  // the script's first write fails
-    }
-  }
-  add_run_limits(limits, script.path, options, false);
-  options.unguarded = guard_thread(limits).missing;
-}
 
 std::optional<Script> SessionThread::run_script(Script script) {
   close_state();
@@ -287,7 +214,11 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
   if (failed) at = failure_position(error, place, message);
   viewers_.tape().settle(failed);
   if (failed && at.node == 0) find_failed_node(at, message);
-  host_.exchange();
+  try {
+    host_.exchange();
+  } catch (const std::exception& failure) {
+    events_.warn(text("lg.host keeps an older value: ", failure.what()));
+  }
   if (failed && !exit_code) {
     std::string report = message;
     if (handover_)

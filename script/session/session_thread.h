@@ -8,6 +8,7 @@
 //   ScriptState      the Lua state, its hooks, and how a script is ended from outside
 //   BreakpointPauses the breakpoints, and how a run pauses for one
 //   Viewers          which viewers see the ops and backward passes of a step
+//   HostCalls        calls the program's own code
 //   HostValues       the tensors, functions and ops that the program around the session shares with it
 //   Handover         what a reload passes to the next script
 //   Reloads          replaces the running script by the changed script
@@ -17,12 +18,16 @@
 //   Tasks            code that runs between scripts and at safe points
 // SessionThread itself has no lock: it connects the parts on the session's thread.
 #include <chrono>
+#include <condition_variable>
 #include <lua.hpp>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <thread>
 
 #include "runtime/core/context.h"
 #include "runtime/io/temporary_folder.h"
+#include "script/host/host_calls.h"
 #include "script/host/host_values.h"
 #include "script/session/breakpoint_pauses.h"
 #include "script/session/current_run.h"
@@ -46,16 +51,23 @@ class SessionThread {
   explicit SessionThread(EventSink sink);
   ~SessionThread();
   SessionThread(const SessionThread&) = delete;
+  // Ends the script and the thread, and waits for the end. It does not wait on the session's own thread, nor
+  // for a function of Lua's library that has kept the script from safe points for ten seconds: then the
+  // thread calls no more of the program's code and deletes the SessionThread when it ends.
+  static void end(std::unique_ptr<SessionThread>);
 
   // Any thread, for the functions of these parts that allow it.
   RunControl& control() { return control_; }
   CurrentRun& current_run() { return run_; }
   Viewers& viewers() { return viewers_; }
+  HostCalls& calls() { return calls_; }
   HostValues& host() { return host_; }  // some functions are for the session's thread only
   BreakpointWatch& breakpoints() { return breakpoints_.watch(); }
   ProbeWatch& probes() { return probes_; }
   void pause_for_viewer();
   std::optional<Silence> silence() const;
+  // Error on the session's thread, which would wait for itself.
+  void require_other_thread(const char* function) const;
 
   // The session's thread, for the bindings.
   static SessionThread& of(lua_State*);
@@ -102,10 +114,12 @@ class SessionThread {
   void find_failed_node(PausePosition&, const std::string& message);
   void set_state(SessionState, PausePtr = nullptr);
 
+  void begin();  // starts the thread, which serves
   void serve();  // the session's thread
   // Serves until the session ends, or until a script must run on another thread: then returns true and sets
   // `next` to that script. Runs `next` first. `limited`: the kernel limits this thread.
   bool serve_on_thread(std::optional<Script>& next, bool limited);
+  static bool needs_thread(const RunOptions& options) { return options.sandbox && !options.guarded; }
   void limit_thread(Script&);
   void open_limited_folder();
   std::optional<Script> run_script(Script);  // returns the successor, if the script was reloaded
@@ -118,6 +132,7 @@ class SessionThread {
   void begin_at(const Keyframe&, bool changed);
 
   Context context_;
+  HostCalls calls_;
   RunControl control_;
   CurrentRun run_;
   Events events_;
@@ -138,6 +153,10 @@ class SessionThread {
   bool shows_op_ = false;                 // the tape of the present pause shows the op
   bool holds_ = false;                    // this rank is paused and the other ranks wait for it
   std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
+  std::mutex ending_;                     // guards finished_ and left_
+  std::condition_variable finishes_;
+  bool finished_ = false;  // the thread uses this object no more
+  bool left_ = false;      // nobody waits for the thread: it deletes this object
   std::thread thread_;
 };
 

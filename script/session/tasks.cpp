@@ -39,7 +39,11 @@ void Tasks::run(std::function<void()> task) {
   viewers_.profile().come_back();
   control_.end_task();
   script_.stop_unwinding();
-  if (const std::function<void()> call = std::exchange(after_task_, nullptr)) call();
+  if (const std::function<void()> call = std::exchange(after_task_, nullptr)) try {
+      call();
+    } catch (const std::exception& error) {
+      events_.fail(error.what());
+    }
 }
 
 }  // namespace lunagrad

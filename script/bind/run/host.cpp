@@ -22,7 +22,10 @@ int call_function(lua_State* L) {
   mark_line(L);
   TensorList arguments;
   for (int i = 1; i <= lua_gettop(L); ++i) arguments.push_back(check_operand(L, i, name));
-  TensorList results = (*function)(arguments);
+  TensorList results =
+      SessionThread::of(L).calls().call("host.", name, [&] { return (*function)(arguments); });
+  for (const Tensor& result : results)
+    if (!result.defined()) fail("host.", name, ": the program's function returned an undefined tensor");
   luaL_checkstack(L, int(results.size()) + 4, "too many results");
   for (Tensor& result : results) push_result(L, std::move(result));
   after_op(L);

@@ -1,0 +1,36 @@
+#pragma once
+// The locale of a session's thread. Scripts write and read numbers with '.', whatever LC_NUMERIC the program
+// has set with setlocale(): Lua and its library use the C library's numbers. The other categories are the
+// program's. For the thread that makes the object.
+#include <locale.h>
+
+namespace lunagrad {
+
+class NumberLocale {
+ public:
+  NumberLocale();
+  ~NumberLocale();
+  NumberLocale(const NumberLocale&) = delete;
+
+ private:
+  friend void refresh_number_locale();
+  void refresh();
+
+  locale_t used_ = locale_t(0);
+};
+
+// After a setlocale() of a script: this thread takes the program's other categories again.
+void refresh_number_locale();
+
+// While it lives, the thread has the program's locale: code of the program is called.
+class ProgramLocale {
+ public:
+  ProgramLocale() : before_(uselocale(LC_GLOBAL_LOCALE)) {}
+  ~ProgramLocale() { uselocale(before_); }
+  ProgramLocale(const ProgramLocale&) = delete;
+
+ private:
+  const locale_t before_;
+};
+
+}  // namespace lunagrad
