@@ -5,6 +5,7 @@
 
 #include "runtime/core/terminal_text.h"
 #include "script/chunk/mistakes.h"
+#include "script/host/number_locale.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
@@ -70,12 +71,29 @@ void use_modules(lua_State* L, const Modules& modules) {
 
 }  // namespace
 
-void Globals::emit_output(lua_State* L, std::string text) {
+void Globals::emit_output(lua_State* L, std::string text, bool to_stderr) {
   Event event{};
   event.kind = Event::Kind::output;
+  event.to_stderr = to_stderr;
   // Output of a sandboxed script must not control the terminal; other scripts may print colours.
   event.text = binding_state(L).files.limited ? terminal_text(text) : std::move(text);
   events_.emit(std::move(event));
+}
+
+void Globals::emit_written(lua_State* L, int first, int last, bool to_stderr) {
+  std::string output;
+  for (int i = first; i <= last; ++i) {
+    size_t length = 0;
+    const char* text = luaL_checklstring(L, i, &length);
+    output.append(text, length);
+  }
+  emit_output(L, std::move(output), to_stderr);
+}
+
+bool Globals::takes(const luaL_Stream* stream, bool by_io_write) const {
+  if (!stream || !stream->closef) return false;  // no file, or a closed one
+  if (options_.process_streams) return by_io_write && stream->f == stdout;
+  return stream->f == stdout || stream->f == stderr;
 }
 
 int Globals::print(lua_State* L) {
@@ -99,21 +117,83 @@ int Globals::write(lua_State* L) {
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_call(L, 0, 1);
   const auto* stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
-  if (!stream || stream->f != stdout) {
+  if (owner(L).takes(stream, true)) {
+    owner(L).emit_written(L, 1, count, stream->f == stderr);
+    return 1;
+  }
+  lua_pop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, count, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+// file:write (upvalue 2: Lua's own), except that the standard streams become events.
+int Globals::write_file(lua_State* L) {
+  const auto* stream = static_cast<luaL_Stream*>(luaL_testudata(L, 1, LUA_FILEHANDLE));
+  const int count = lua_gettop(L);
+  if (owner(L).takes(stream, false)) {
+    owner(L).emit_written(L, 2, count, stream->f == stderr);
+    lua_settop(L, 1);
+    return 1;
+  }
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, count, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+void Globals::take_streams(lua_State* L) {
+  if (options_.process_streams) return;
+  if (luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE) {
+    if (lua_getfield(L, -1, "__index") == LUA_TTABLE) {
+      lua_getfield(L, -1, "write");
+      push(L, guard<write_file>, 1);
+      lua_setfield(L, -2, "write");
+    }
     lua_pop(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(2));
-    lua_insert(L, 1);
-    lua_call(L, count, LUA_MULTRET);
-    return lua_gettop(L);
   }
-  std::string output;
-  for (int i = 1; i <= count; ++i) {
-    size_t length = 0;
-    const char* text = luaL_checklstring(L, i, &length);
-    output.append(text, length);
+  lua_pop(L, 1);
+}
+
+// Lua's own os.setlocale (upvalue 2). Numbers stay as they are.
+int Globals::set_locale(lua_State* L) {
+  const int count = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, count, LUA_MULTRET);
+  refresh_number_locale();
+  return lua_gettop(L);
+}
+
+// A searcher of `require`: the modules that the program gave to the session.
+int Globals::search_given(lua_State* L) {
+  const std::string name(check_string(L, 1, "require"));
+  const auto& modules = owner(L).options_.modules;
+  const auto found = modules.find(name);
+  if (found == modules.end()) {
+    lua_pushnil(L);
+    return 1;
   }
-  owner(L).emit_output(L, std::move(output));
-  return 1;
+  const std::string& code = found->second;
+  if (luaL_loadbufferx(L, code.data(), code.size(), ("=" + name).c_str(), "t") != LUA_OK) return lua_error(L);
+  push_string(L, name);
+  return 2;
+}
+
+void Globals::offer_modules(lua_State* L) {
+  if (options_.modules.empty()) return;
+  lua_getglobal(L, "require");
+  lua_getupvalue(L, -1, 1);  // package, which a sandboxed script does not see
+  lua_getfield(L, -1, "searchers");
+  constexpr lua_Integer kPlace = 3;  // after the searchers of package.preload and of the library
+  for (lua_Integer i = lua_Integer(lua_rawlen(L, -1)); i >= kPlace; --i) {
+    lua_rawgeti(L, -1, i);
+    lua_rawseti(L, -2, i + 1);
+  }
+  push(L, guard<search_given>);
+  lua_rawseti(L, -2, kPlace);
+  lua_pop(L, 3);
 }
 
 int Globals::exit(lua_State* L) {
@@ -173,7 +253,7 @@ int Globals::search_and_warn(lua_State* L) {
 int Globals::report_test(lua_State* L) {
   TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
   if (!lua_isnil(L, 2)) result.message = check_string(L, 2, "it");
-  owner(L).run_->options().on_test(result);
+  owner(L).calls_.call("on_test", "", [&] { owner(L).run_->options().on_test(result); });
   return 0;
 }
 
@@ -209,6 +289,9 @@ void Globals::open(lua_State* L, const RunOptions& options) {
     lua_getglobal(L, "os");
     push(L, guard<exit>);
     lua_setfield(L, -2, "exit");
+    lua_getfield(L, -1, "setlocale");
+    push(L, guard<set_locale>, 1);
+    lua_setfield(L, -2, "setlocale");
     lua_getglobal(L, LUA_LOADLIBNAME);
     lua_getfield(L, -1, "searchers");
     lua_rawgeti(L, -1, 3);
@@ -226,7 +309,9 @@ void Globals::open(lua_State* L, const RunOptions& options) {
     lua_setglobal(L, "lg");
   }
   use_modules(L, options.modules);
+  offer_modules(L);
   native_calls_.watch(L);
+  take_streams(L);
 }
 
 }  // namespace lunagrad

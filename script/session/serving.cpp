@@ -2,6 +2,7 @@
 #include "runtime/dist/world.h"
 #include "script/guard/guard.h"
 #include "script/guard/run_limits.h"
+#include "script/host/number_locale.h"
 #include "script/session/session_thread.h"
 
 namespace lunagrad {
@@ -81,6 +82,7 @@ void SessionThread::serve() {
 
 bool SessionThread::serve_on_thread(std::optional<Script>& next, bool limited) {
   const UseContext use(context_);
+  const NumberLocale plain_numbers;
   serving = this;
   bool goes_on = true;
   for (;;) {

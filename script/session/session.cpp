@@ -3,11 +3,15 @@
 #include "script/session.h"
 
 #include "runtime/dist/world.h"
+#include "script/meta/library.h"
 #include "script/session/session_thread.h"
 
 namespace lunagrad {
 
-Session::Session(EventSink sink) : Session(std::make_unique<SessionThread>(std::move(sink))) {}
+bool set_library(const std::string& folder, std::string* why) { return set_library_directory(folder, why); }
+
+Session::Session(EventSink sink, SessionOptions options)
+    : Session(std::make_unique<SessionThread>(std::move(sink), std::move(options))) {}
 Session::Session(std::unique_ptr<SessionThread> thread)
     : SessionControl(*thread),
       SessionInspection(*thread),

@@ -33,7 +33,7 @@ SourcePlace place_in(const std::string& reason) {
 
 }  // namespace
 
-SessionThread::SessionThread(EventSink sink)
+SessionThread::SessionThread(EventSink sink, SessionOptions options)
     : control_(context_.stop_requested),
       events_(std::move(sink), run_, calls_),
       script_(context_, hook),
@@ -46,7 +46,7 @@ SessionThread::SessionThread(EventSink sink)
           }),
       tasks_(context_, control_, events_, script_, viewers_),
       reloads_(control_, run_, events_, script_, viewers_, handover_, tasks_),
-      globals_(control_, run_, events_, script_),
+      globals_(std::move(options), calls_, control_, run_, events_, script_),
       keyframes_(Handover::read, [this](const std::string& message) { events_.warn(message); }) {
   context_.safe_point = [](void* self) {
     static_cast<SessionThread*>(self)->safe_point(nullptr, SafePlace::midst);

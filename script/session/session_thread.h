@@ -48,7 +48,7 @@ namespace lunagrad {
 
 class SessionThread {
  public:
-  explicit SessionThread(EventSink sink);
+  SessionThread(EventSink sink, SessionOptions);
   ~SessionThread();
   SessionThread(const SessionThread&) = delete;
   // Ends the script and the thread, and waits for the end. It does not wait on the session's own thread, nor

@@ -115,6 +115,16 @@ struct RunOptions {
   std::string test_filter;  // runs only tests whose full name contains it
 };
 
+// The options of a session, for all of its runs.
+struct SessionOptions {
+  // io.stdout and io.stderr of a script are the process's own, as the command line has them. Otherwise what
+  // a script writes there becomes events of kind output, as what it prints.
+  bool process_streams = false;
+  // Texts of modules by the names with which scripts require them: found before files, after the bundled
+  // library. A run folder has no copies of them.
+  std::map<std::string, std::string> modules;
+};
+
 enum class SessionState { idle, running, paused, stopping };
 
 // The outcome of a script. The numbers are the exit codes of the command line.
@@ -152,15 +162,16 @@ struct Event {
     source,
     ended
   } kind;
-  // output: the text that print or io.write wrote, with its newlines. warning: the message. error: message
-  // and traceback. param: the value as text. run_folder, checkpoint: the path. reload: the values that were
-  // kept, or why the run starts from its first step. break_hit: the explanation. surgery: what was changed,
-  // or undone. not_finite: "NaN since step 20: sqrt at model.lua:31", and below it the explanation, if there
-  // is one. growth: what to write instead. image, histogram, text: the name. source, in an interactive run:
-  // the text of the script or of a module that it requires, loaded after `step` steps; `place.file` names it
-  // as tapes do.
+  // output: the text that print, io.write or a standard stream's write wrote, with its newlines. warning: the
+  // message. error: message and traceback. param: the value as text. run_folder, checkpoint: the path.
+  // reload: the values that were kept, or why the run starts from its first step. break_hit: the explanation.
+  // surgery: what was changed, or undone. not_finite: "NaN since step 20: sqrt at model.lua:31", and below it
+  // the explanation, if there is one. growth: what to write instead. image, histogram, text: the name.
+  // source, in an interactive run: the text of the script or of a module that it requires, loaded after
+  // `step` steps; `place.file` names it as tapes do.
   std::string text;
-  std::string subject;  // growth: the variable whose graph grows from step to step
+  bool to_stderr = false;  // output: the script wrote it to io.stderr
+  std::string subject;     // growth: the variable whose graph grows from step to step
   // error: the line that failed. state: the line of a pause. Others: the line that caused the event.
   SourcePlace place;
   SessionState state = SessionState::idle;

@@ -195,7 +195,7 @@ class Runner {
       : request_(request),
         watching_(request.watch && std::filesystem::exists(request.script)),
         progress_(resolve(request.progress, request.json)),
-        session_([this](const Event& event) { handle(event); }) {}
+        session_([this](const Event& event) { handle(event); }, {.process_streams = true}) {}
 
   int run() {
     if (request_.json) announce();

@@ -78,7 +78,7 @@ class Syntax {
 class Repl {
  public:
   Repl()
-      : session_([this](const Event& event) { handle(event); }),
+      : session_([this](const Event& event) { handle(event); }, {.process_streams = true}),
         editor_(history_file(), [this](const std::string& line) { return complete(line); }) {}
 
   int run(const RunOptions& options) {

@@ -62,16 +62,18 @@ FileResult run_tests_of(const std::string& path, const TestRequest& request) {
   Signals signals;
   const auto start = std::chrono::steady_clock::now();
   {
-    Session session([&](const Event& event) {
-      // Standard output is for the report; a test's own output goes to standard error.
-      if (event.kind == Event::Kind::output) std::fwrite(event.text.data(), 1, event.text.size(), stderr);
-      if (event.kind == Event::Kind::warning) std::cerr << "warning: " << event.text << "\n";
-      if (event.kind == Event::Kind::error) error = event.text;
-      if (event.kind != Event::Kind::ended) return;
-      outcome = event.outcome;
-      ended.store(true);
-      signals.wake();
-    });
+    Session session(
+        [&](const Event& event) {
+          // Standard output is for the report; a test's own output goes to standard error.
+          if (event.kind == Event::Kind::output) std::fwrite(event.text.data(), 1, event.text.size(), stderr);
+          if (event.kind == Event::Kind::warning) std::cerr << "warning: " << event.text << "\n";
+          if (event.kind == Event::Kind::error) error = event.text;
+          if (event.kind != Event::Kind::ended) return;
+          outcome = event.outcome;
+          ended.store(true);
+          signals.wake();
+        },
+        {.process_streams = true});
     RunOptions options;
     options.write_run = false;
     options.device = request.device;

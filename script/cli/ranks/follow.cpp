@@ -26,7 +26,7 @@ class FollowedRun {
   explicit FollowedRun(const Script& script)
       : rank_(dist::launched_rank()),
         warnings_([this](const std::string& line) { tell(line + "\n"); }),
-        session_([this](const Event& event) { handle(event); }) {
+        session_([this](const Event& event) { handle(event); }, {.process_streams = true}) {
     if (script.path.empty())
       session_.run_text(script.source, script.name.substr(1), script.options);
     else
