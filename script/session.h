@@ -3,7 +3,8 @@
 // declared by who calls them, in the headers of its parts; code that needs one part takes a reference to this
 // part, to which a Session converts.
 //
-// Threads: every function may be called from any thread and, except wait(), returns at once. Requests are carried out at safe points: after an op called from Lua, between nodes of a backward
+// Threads: every function may be called from any thread and, except wait() and step_and_wait(), returns at
+// once. Requests are carried out at safe points: after an op called from Lua, between nodes of a backward
 // pass, at step boundaries, and in a count hook every 1000 Lua instructions. Callbacks (`done`), the event
 // sink and functions of the host are called on the session's thread, with the program's locale; they must not
 // wait for the session. Ownership: what functions return are copies or shared, immutable values; they stay

@@ -2,9 +2,10 @@
 // The part of a Session that controls runs: starts, pauses, steps, stops and reloads them, tells their state,
 // and has the parameters of the script. session.h says what a safe point is.
 //
-// Threads: every function may be called from any thread and, except wait(), returns at once. Ownership:
-// results are copies. The functions do not throw, except that wait() is an Error on the session's thread (in a
-// callback, or a function of the host), for which it would wait.
+// Threads: every function may be called from any thread and, except wait() and step_and_wait(), returns at
+// once. Ownership: results are copies. The functions do not throw, except that these two are an Error on the
+// session's thread (in a callback, or a function of the host), for which they would wait.
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct Silence {
   SourcePlace place;  // of the call
 };
 
+// How step_and_wait() ended. paused: the run paused inside the step, for example at a breakpoint. ended: the
+// run has ended, or there is none. timed_out: the step goes on, and the run will pause at its end.
+enum class StepEnd { stepped, paused, ended, timed_out };
+
 class SessionThread;
 
 class SessionControl {
@@ -33,11 +38,17 @@ class SessionControl {
   void run_file(const std::string& path, RunOptions = {});
   void run_text(const std::string& code, const std::string& chunk_name, RunOptions = {});
 
-  void pause();  // at the next safe point
+  // At the next safe point. Before a run: the next run pauses before its first line, as a run does that has
+  // not begun. resume() and stop() take this back.
+  void pause();
   void resume();
   // When paused: run to the next step boundary. When the current step was not captured from its start, step()
   // runs the rest of that step and one whole step, because only a whole step has all its values.
   void step();
+  // Does step(), also for a run that has not begun or is running, and waits for the end of the step: then the
+  // run is paused, and SessionHost::get() has the values of this step. The first step of a run includes what
+  // the script does before it. Waits at most so many seconds.
+  StepEnd step_and_wait(double seconds = std::numeric_limits<double>::infinity());
   void step_op();  // when paused: run to the end of the next op, or backward pass, that the script calls
   // When paused: run to the start of the next line of the script, or of a module outside the bundled library.
   // Steps into functions of these files. Coroutines that started earlier are not followed.

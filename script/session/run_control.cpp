@@ -56,7 +56,11 @@ void RunControl::reload(Reload asked) {
 
 void RunControl::pause() {
   const std::lock_guard lock(mutex_);
-  if (!running_ && !next_) return;
+  if (!running_ || next_) {  // the running script ends for next_
+    pause_first_ = true;
+    step_first_ = StepTo::nothing;
+    return;
+  }
   begin_to_wait();
   pausing_.ask();
   raise_attention();
@@ -70,11 +74,19 @@ void RunControl::let_step_end() {
 void RunControl::go_on(StepTo to) {
   {
     const std::lock_guard lock(mutex_);
-    if (!running_ && !next_) return;
-    pausing_.go_on(to, state_.load() == SessionState::paused);
-    raise_attention();
+    ask_to_go_on(to);
   }
   changed_.notify_all();
+}
+
+void RunControl::ask_to_go_on(StepTo to) {
+  if (!running_ || next_) {
+    pause_first_ = false;
+    step_first_ = next_ || reload_ ? to : StepTo::nothing;
+    return;
+  }
+  pausing_.go_on(to, state_.load() == SessionState::paused);
+  raise_attention();
 }
 
 void RunControl::stop() {
@@ -121,8 +133,26 @@ void RunControl::close() {
 
 Outcome RunControl::wait() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !running_ && !next_ && !reload_ && !successor_; });
+  changed_.wait(lock, [this] { return idle(); });
   return outcome_;
+}
+
+StepEnd RunControl::step_and_wait(double seconds) {
+  std::unique_lock lock(mutex_);
+  if (idle()) return StepEnd::ended;
+  ask_to_go_on(StepTo::step_end);
+  changed_.notify_all();
+  const uint64_t before = pauses_;
+  const auto over = [&] { return idle() || pauses_ != before; };
+  constexpr double kLongest = 1e9;  // clocks cannot count much further
+  if (seconds < kLongest) {
+    const std::chrono::duration<double> most(seconds > 0 ? seconds : 0);
+    if (!changed_.wait_for(lock, most, over)) return StepEnd::timed_out;
+  } else {
+    changed_.wait(lock, over);
+  }
+  if (pauses_ == before) return StepEnd::ended;
+  return pause_ended_step_ ? StepEnd::stepped : StepEnd::paused;
 }
 
 bool RunControl::awaited() const {
@@ -133,6 +163,8 @@ bool RunControl::awaited() const {
 
 void RunControl::stop_what_waits() {
   if (next_) next_stopped_ = true;
+  pause_first_ = false;
+  step_first_ = StepTo::nothing;
   forget_reloads();
 }
 
@@ -180,6 +212,11 @@ RunControl::Work RunControl::await_work(std::optional<Script>& script) {
   interrupt_ = std::exchange(next_stopped_, false);
   stop_ = false;
   stop_requested_.store(false);
+  pausing_.clear();
+  if (std::exchange(pause_first_, false)) pausing_.ask();
+  if (step_first_ != StepTo::nothing) pausing_.go_on(std::exchange(step_first_, StepTo::nothing), false);
+  loading_ = true;
+  awaited_since_ = Clock::now();
   if (script) forget_reloads();
   return Work::script;
 }
@@ -242,6 +279,26 @@ void RunControl::end_task() {
 
 // ---- while a script runs
 
+bool RunControl::begin_first_line() {
+  const std::lock_guard lock(mutex_);
+  loading_ = false;
+  if (pausing_.near()) raise_attention();
+  return pausing_.asked() || pausing_.step_to() == StepTo::line;
+}
+
+bool RunControl::set_state(SessionState state) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_.exchange(state) == state) return false;
+    if (state == SessionState::paused) {
+      ++pauses_;
+      pause_ended_step_ = pausing_.ended() == StepTo::step_end;
+    }
+  }
+  changed_.notify_all();
+  return true;
+}
+
 bool RunControl::take_viewers_changed() {
   const std::lock_guard lock(mutex_);
   return std::exchange(viewers_changed_, false);
@@ -274,7 +331,7 @@ void RunControl::begin_last_checkpoint() {
 void RunControl::script_ended(Outcome outcome) {
   const std::lock_guard lock(mutex_);
   if (stop_ || interrupt_ || checkpointed_) forget_reloads();
-  stop_ = interrupt_ = checkpointed_ = writing_ = false;
+  stop_ = interrupt_ = checkpointed_ = writing_ = loading_ = false;
   pausing_.clear();
   in_steps_.store(false);
   outcome_ = outcome;
@@ -295,7 +352,7 @@ void RunControl::reached(SafePlace place) {
   const std::lock_guard lock(mutex_);
   awaited_since_ = Clock::now();
   if (at_own_work()) return;
-  pausing_.reached(place);
+  if (!loading_) pausing_.reached(place);
   tasks_due_ = tasks_.size();
 }
 
@@ -312,7 +369,7 @@ RunControl::Step RunControl::next(const Place& at) {
     pausing_.finish_step_first();
     if (at.may_be_replaced) return {Next::hand_over};
   }
-  if (pausing_.granted_at(at.place, in_steps_.load(), at.whole_step, Clock::now())) {
+  if (!loading_ && pausing_.granted_at(at.place, in_steps_.load(), at.whole_step, Clock::now())) {
     pausing_.begin(at.place, in_steps_.load(), at.whole_step);
     return {Next::pause, pausing_.ended()};
   }

@@ -8,6 +8,7 @@
 // Only the session's thread writes `running_`, `task_running_` and `writing_`, so it reads them without the
 // lock.
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -17,6 +18,7 @@
 
 #include "script/run/run.h"
 #include "script/session/pausing.h"
+#include "script/session_control.h"
 
 namespace lunagrad {
 
@@ -41,7 +43,8 @@ class RunControl {
   void interrupt();
   void close();                // ends the session's thread
   double closing_for() const;  // seconds since close(), or since the latest safe point after it
-  Outcome wait();  // waits until nothing runs or is queued to run
+  Outcome wait();              // waits until nothing runs or is queued to run
+  StepEnd step_and_wait(double seconds);
   SessionState state() const { return state_.load(); }
   // Seconds since the oldest waiting request of a running script, or since its last safe point; empty while
   // no request waits.
@@ -74,6 +77,9 @@ class RunControl {
 
   // ---- The session's thread, while a script runs.
   bool running() const { return running_; }
+  // Until this is called, no pause begins and no single step ends. Returns whether the script has to pause
+  // before its first line.
+  bool begin_first_line();
   bool attention() const { return attention_.load(std::memory_order_relaxed); }
   bool take_viewers_changed();
   void pause_at_once();     // for a breakpoint
@@ -86,7 +92,7 @@ class RunControl {
   void begin_last_checkpoint();
   void script_ended(Outcome);
   Outcome outcome() const { return outcome_; }  // of the latest script
-  bool set_state(SessionState state) { return state_.exchange(state) != state; }
+  bool set_state(SessionState);                 // returns whether it is another state
 
   // What a safe point knows about the script.
   struct Place {
@@ -117,6 +123,8 @@ class RunControl {
  private:
   bool wants_unwinding(const Place&) const;
   bool awaited() const;  // whether a request waits for a running script
+  bool idle() const { return !running_ && !next_ && !reload_ && !successor_; }
+  void ask_to_go_on(StepTo);
   void begin_to_wait();  // call before setting a request
   // Stops a script that has not begun. It still begins, so that its end is reported, but runs no line.
   void stop_what_waits();
@@ -137,7 +145,13 @@ class RunControl {
   std::deque<std::function<void()>> tasks_;
   size_t tasks_due_ = 0;  // run at this safe point; tasks posted meanwhile wait for the next one
   Pausing pausing_;
-  bool has_run_ = false;  // a script exists that can be reloaded
+  // What the next script does at its start, asked for before it began: pauses, or makes a single step.
+  bool pause_first_ = false;
+  StepTo step_first_ = StepTo::nothing;
+  bool loading_ = false;           // the script has not reached its first line
+  uint64_t pauses_ = 0;            // that have begun
+  bool pause_ended_step_ = false;  // the latest of them: a single step to the end of a step became the pause
+  bool has_run_ = false;           // a script exists that can be reloaded
   bool closing_ = false;
   bool stop_ = false;
   bool interrupt_ = false;

@@ -45,6 +45,10 @@ Outcome SessionControl::wait() {
   thread_.require_other_thread("wait");
   return thread_.control().wait();
 }
+StepEnd SessionControl::step_and_wait(double seconds) {
+  thread_.require_other_thread("step_and_wait");
+  return thread_.control().step_and_wait(seconds);
+}
 std::optional<Silence> SessionControl::silence() const { return thread_.silence(); }
 void SessionControl::reload(std::optional<std::string> source, std::optional<Modules> modules) {
   thread_.control().reload({std::move(source), std::move(modules)});

@@ -91,7 +91,8 @@ std::optional<Script> SessionThread::run_script(Script script) {
   context_.line = {};
   context_.module = 0;
   found_.reset();
-  const bool goes_on = bool(handover_);
+  const bool goes_on = run_goes_on_ = bool(handover_);
+  began_step_ = false;
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
   if (!goes_on) warned_.clear();
   if (!goes_on) set_disk_limit(disk_of(script.options));
@@ -152,6 +153,8 @@ std::optional<Script> SessionThread::run_script(Script script) {
         outcome = Outcome::stopped;
       } else {
         if (script.options.on_test) globals_.open_testing(script_.lua(), script.options.test_filter);
+        context_.line = {};
+        if (control_.begin_first_line()) script_.watch_lines(nullptr);
         outcome = script_.call(script, error);
       }
     }
@@ -296,6 +299,7 @@ void SessionThread::begin_at(const Keyframe& start, bool changed) {
 }
 
 void SessionThread::end_step(lua_State* L) {
+  host_.exchange();  // before a pause, which shows the host the values of this step
   if (!dist::leads() && keyframes_.wants(*run_)) tasks_.run_own([&] { keyframes_.end_step(L, *run_); });
   viewers_.sentry().end_step();
   if (viewers_.growth().looks() && run_->done() > 0)
@@ -319,6 +323,7 @@ void SessionThread::end_step(lua_State* L) {
 
 void SessionThread::begin_step() {
   host_.exchange();
+  began_step_ = run_->in_steps() && run_->step() > run_->done();
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
   viewers_.begin_step(*run_);
@@ -409,7 +414,10 @@ void SessionThread::safe_point(lua_State* L, SafePlace place) {
       found_ = std::move(met);
   }
   // The safe point at the beginning of the loop is no end of a step.
-  control_.reached(place == SafePlace::step_end && run_->done() == 0 ? SafePlace::midst : place);
+  const bool before_steps =  // of a run from its start, or of one that is resumed
+      place == SafePlace::step_end &&
+      (run_->done() == 0 || (run_->in_steps() && !began_step_ && !run_goes_on_));
+  control_.reached(before_steps ? SafePlace::midst : place);
   for (;;) {
     const RunControl::Step step = control_.next(place_of(L, place));
     switch (step.next) {

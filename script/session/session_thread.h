@@ -151,6 +151,8 @@ class SessionThread {
   std::set<const char*> warned_;          // messages that warn_once has given
   std::optional<PausePosition> found_;    // of a breakpoint that was met; the pause for it is near
   bool shows_op_ = false;                 // the tape of the present pause shows the op
+  bool run_goes_on_ = false;              // the run began with what an earlier script handed over
+  bool began_step_ = false;               // a step of lg.run.steps is under way, or was the latest
   bool holds_ = false;                    // this rank is paused and the other ranks wait for it
   std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
   std::mutex ending_;                     // guards finished_ and left_

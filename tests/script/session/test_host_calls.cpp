@@ -207,17 +207,23 @@ TEST_CASE("a sink and callbacks that throw are reported, and the run goes on") {
   CHECK(recorder.finish("print(x)") == Outcome::ok);
 }
 
-TEST_CASE("on the session's thread wait() is an error") {
+TEST_CASE("on the session's thread wait() and step_and_wait() are errors") {
   Recorder recorder;
   Session& session = recorder.session;
   session.add_function("wait", [&](const TensorList&) -> TensorList {
     session.wait();
     return {};
   });
+  session.add_function("step", [&](const TensorList&) -> TensorList {
+    session.step_and_wait();
+    return {};
+  });
   CHECK(recorder.finish(R"(
     local lg = require "lunagrad"
-    print(pcall(lg.host.wait)))") == Outcome::ok);
+    print(pcall(lg.host.wait))
+    print(pcall(lg.host.step)))") == Outcome::ok);
   CHECK(recorder.output().find("wait: called on the session's own thread") != std::string::npos);
+  CHECK(recorder.output().find("step_and_wait: called on the session's own thread") != std::string::npos);
 }
 
 TEST_CASE("a session may be destroyed in its own callbacks and functions") {
