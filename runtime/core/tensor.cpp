@@ -25,6 +25,9 @@ Tensor Tensor::from_bytes(const void* bytes, size_t count, const Shape& shape, D
   return result;
 }
 
+// Also for an operand of an op, since an op asks for its operands' shapes.
+void Tensor::fail_undefined() { fail("the tensor is undefined: it has no shape, type or values"); }
+
 Tensor Tensor::number(int64_t value) {
   Tensor result = empty({}, DType::i64);
   *result.data<int64_t>() = value;

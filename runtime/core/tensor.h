@@ -54,21 +54,22 @@ class Tensor {
   static Tensor number(double);
 
   bool defined() const { return bool(body_); }
-  const Shape& shape() const { return body_->layout->shape; }
-  const Strides& strides() const { return body_->layout->strides; }
-  const LayoutRef& layout() const { return body_->layout; }
-  int64_t offset() const { return body_->offset; }
+  // The following are an Error for an undefined tensor.
+  const Shape& shape() const { return it().layout->shape; }
+  const Strides& strides() const { return it().layout->strides; }
+  const LayoutRef& layout() const { return it().layout; }
+  int64_t offset() const { return it().offset; }
   int ndim() const { return shape().size(); }
   int64_t size(int dim) const { return shape()[dim < 0 ? dim + ndim() : dim]; }
-  int64_t numel() const { return body_->layout->numel; }
+  int64_t numel() const { return it().layout->numel; }
   size_t nbytes() const { return size_t(numel()) * item_size(dtype()); }
-  bool is_contiguous() const { return body_->layout->contiguous_; }
-  DType dtype() const { return body_->dtype; }
-  Device& device() const { return body_->storage->device; }
-  bool is_number() const { return body_->is_number; }
-  Storage& storage() const { return *body_->storage; }
-  const Ref<Storage>& storage_ref() const { return body_->storage; }
-  uint64_t id() const { return body_->id; }
+  bool is_contiguous() const { return it().layout->contiguous_; }
+  DType dtype() const { return it().dtype; }
+  Device& device() const { return it().storage->device; }
+  bool is_number() const { return it().is_number; }
+  Storage& storage() const { return *it().storage; }
+  const Ref<Storage>& storage_ref() const { return it().storage; }
+  uint64_t id() const { return it().id; }
 
   // The first element of a CPU tensor. Copy tensors on other devices with to() first.
   template <class T>
@@ -102,6 +103,13 @@ class Tensor {
   bool same(const Tensor& other) const { return body_ == other.body_; }
 
  private:
+  const TensorBody& it() const {
+    if (!body_) [[unlikely]]
+      fail_undefined();
+    return *body_.get();
+  }
+  [[noreturn, gnu::cold]] static void fail_undefined();
+
   Ref<TensorBody> body_;
 };
 

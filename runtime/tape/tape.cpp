@@ -205,9 +205,9 @@ void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
 const Ref<Node>& Tensor::node() const {
   if (is_batched(*this)) [[unlikely]]
     return batch_value(*this).node();
-  if (body_->base && (body_->base_generation != body_->base->generation || !shares_base(*body_)))
-    derive_view(*this);
-  return body_->node;
+  const TensorBody& body = it();
+  if (body.base && (body.base_generation != body.base->generation || !shares_base(body))) derive_view(*this);
+  return body.node;
 }
 
 bool Tensor::requires_grad() const {

@@ -1,0 +1,61 @@
+// An undefined tensor, an absent operand, where a program uses it as a tensor: an Error, not a crash.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "runtime/ops.h"
+#include "runtime/tape/grad_store.h"
+#include "runtime/tape/tape.h"
+#include "tests/support/message_of.h"
+
+using namespace lunagrad;
+using namespace lunagrad::tests;
+
+TEST_CASE("members of an undefined tensor are an Error") {
+  const Tensor x;
+  Tensor mine;
+  const std::pair<const char*, std::function<void()>> uses[] = {
+      {"shape", [&] { (void)x.shape(); }},
+      {"strides", [&] { (void)x.strides(); }},
+      {"ndim", [&] { (void)x.ndim(); }},
+      {"size", [&] { (void)x.size(0); }},
+      {"numel", [&] { (void)x.numel(); }},
+      {"nbytes", [&] { (void)x.nbytes(); }},
+      {"dtype", [&] { (void)x.dtype(); }},
+      {"device", [&] { (void)x.device(); }},
+      {"id", [&] { (void)x.id(); }},
+      {"offset", [&] { (void)x.offset(); }},
+      {"data", [&] { (void)x.data<float>(); }},
+      {"raw", [&] { (void)x.raw(); }},
+      {"to_vector", [&] { (void)x.to_vector<float>(); }},
+      {"item", [&] { (void)x.item(); }},
+      {"item_integer", [&] { (void)x.item_integer(); }},
+      {"requires_grad", [&] { (void)x.requires_grad(); }},
+      {"requires_grad_", [&] { mine.requires_grad_(); }},
+      {"is_leaf", [&] { (void)x.is_leaf(); }},
+      {"grad", [&] { (void)x.grad(); }},
+      {"set_grad", [&] { x.set_grad({}); }},
+      {"set_grad of a value", [&] { x.set_grad(ones({2})); }},
+      {"detach", [&] { (void)x.detach(); }},
+      {"backward", [&] { backward(x); }},
+      {"gradients", [&] { (void)gradients(x); }},
+      {"register_hook", [&] { register_hook(x, {}); }},
+      {"retain_grad", [&] { retain_grad(x); }},
+      {"to another type", [&] { (void)to(x, DType::f64); }},
+      {"to a device", [&] { (void)to(x, cpu_device()); }},
+      {"reshape", [&] { (void)reshape(x, {1}); }},
+      {"fill_", [&] { (void)fill_(x, 1); }},
+      {"copy_", [&] { (void)copy_(x, ones({1})); }},
+      {"copy_ from", [&] { (void)copy_(ones({1}), x); }},
+      {"x + x", [&] { (void)(x + x); }},
+      {"x * 2", [&] { (void)(x * 2.0); }},
+      {"-x", [&] { (void)-x; }},
+      {"ones + x", [&] { (void)(ones({2}) + x); }},
+  };
+  for (const auto& [name, use] : uses) {
+    CAPTURE(name);
+    CHECK(error_of(use) != "");
+  }
+  CHECK_FALSE(x.defined());
+  CHECK(x.use_count() == 0);
+}
