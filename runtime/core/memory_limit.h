@@ -39,9 +39,6 @@ class HeldMemory {
 };
 
 size_t memory_in_use();   // bytes of everything that the limit counts
-size_t pool_bytes();      // bytes of the slabs of this thread's pooled objects (ref.h): tape and script
 size_t interned_bytes();  // bytes of all interned texts (trace.h), which live as long as the process
-// Whether pool_allocate(bytes) would need another slab.
-bool pool_must_grow(size_t bytes);
 
 }  // namespace lunagrad

@@ -71,10 +71,17 @@ class Ref {
   T* object_ = nullptr;
 };
 
-// A free list per size and thread. A freed block goes to the list of the thread that frees it.
-// Under AddressSanitizer every object is a separate heap block, so that use after free is detected.
+// A free list per size and thread. A freed block goes to the list of the thread that frees it; the blocks of
+// a thread that has ended go to other threads. Under AddressSanitizer each block is a heap block of its own,
+// and free blocks are poisoned.
 void* pool_allocate(size_t bytes);
 void pool_free(void* block, size_t bytes) noexcept;
+// Whether pool_allocate(bytes) would take more memory.
+bool pool_must_grow(size_t bytes);
+size_t pool_bytes();  // that the calling thread's pool has taken
+// Has `check` called before the calling thread's pool takes so many bytes more: what it throws,
+// pool_allocate() throws. Null: no check.
+void check_pool_growth(void (*check)(size_t bytes));
 
 // A base class whose new and delete use the pool.
 template <class T>

@@ -7,6 +7,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/error.h"
 #include "runtime/core/memory_limit.h"
+#include "runtime/core/ref.h"
 
 namespace lunagrad {
 namespace {
@@ -33,9 +34,17 @@ size_t admitted(size_t bytes, std::string_view what = {}) {
   return bytes;
 }
 
+void check_small_objects(size_t bytes) {
+  if (memory_in_use() + bytes > limit.bytes)
+    fail_as(ErrorKind::memory, "out of memory: small objects fill the limit of ", limit.bytes >> 20, " MiB");
+}
+
 }  // namespace
 
-void set_memory_limit(MemoryLimit given) { limit = given; }
+void set_memory_limit(MemoryLimit given) {
+  limit = given;
+  check_pool_growth(given.bytes ? check_small_objects : nullptr);
+}
 const MemoryLimit& memory_limit() { return limit; }
 
 void check_room(size_t count, size_t bytes) {

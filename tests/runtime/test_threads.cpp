@@ -4,9 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 #include "runtime/core/context.h"
 #include "runtime/cpu/parallel.h"
@@ -95,3 +98,25 @@ TEST_CASE("a tensor that two threads use ends the program") {
 }
 
 #endif
+
+TEST_CASE("a thread takes the blocks of threads that have ended") {
+  constexpr size_t kBytes = 480;
+  constexpr int kBlocks = 5000;  // more than the threads of other tests leave
+  const auto blocks_of_a_thread = [] {
+    std::vector<void*> blocks;
+    std::thread([&] {
+      for (int i = 0; i < kBlocks; ++i) blocks.push_back(pool_allocate(kBytes));
+      for (void* const block : blocks) pool_free(block, kBytes);
+    }).join();
+    std::sort(blocks.begin(), blocks.end());
+    return blocks;
+  };
+  blocks_of_a_thread();
+  const std::vector<void*> first = blocks_of_a_thread();
+  for (int i = 0; i < 5; ++i) {
+    const std::vector<void*> next = blocks_of_a_thread();
+    std::vector<void*> both;
+    std::set_intersection(first.begin(), first.end(), next.begin(), next.end(), std::back_inserter(both));
+    CHECK(both.size() > kBlocks * 9 / 10);
+  }
+}

@@ -6,6 +6,7 @@
 
 #include "runtime/ops.h"
 #include "tests/support/recorder.h"
+#include "tests/support/resident.h"
 
 TEST_SUITE_BEGIN("threads");
 
@@ -132,29 +133,38 @@ TEST_CASE("a run with the library preloaded pauses before its own first line") {
   CHECK(recorder.output() == "true\n");
 }
 
-TEST_CASE("many sessions at once, and one after another") {
+TEST_CASE("many sessions at once") {
   const char* const script = R"(
     local lg = require "lunagrad"
     for step in lg.run.steps(2) do lg.host.found = lg.host.input + step end)";
   RunOptions options;
   options.write_run = false;
-  {
-    std::vector<std::unique_ptr<Session>> sessions;
-    for (int i = 0; i < 64; ++i) {
-      sessions.push_back(std::make_unique<Session>(EventSink()));
-      sessions.back()->set("input", full({}, i));
-      sessions.back()->run_text(script, "many", options);
-    }
-    for (int i = 0; i < 64; ++i) {
-      CHECK(sessions[size_t(i)]->wait() == Outcome::ok);
-      CHECK(value(*sessions[size_t(i)], "found") == i + 2);
-    }
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int i = 0; i < 64; ++i) {
+    sessions.push_back(std::make_unique<Session>(EventSink()));
+    sessions.back()->set("input", full({}, i));
+    sessions.back()->run_text(script, "many", options);
   }
-  for (int i = 0; i < (long_run() ? 200 : 20); ++i) {
-    Session session{EventSink()};
-    session.run_text("x = 1", "many", options);
-    CHECK(session.wait() == Outcome::ok);
+  for (int i = 0; i < 64; ++i) {
+    CHECK(sessions[size_t(i)]->wait() == Outcome::ok);
+    CHECK(value(*sessions[size_t(i)], "found") == i + 2);
   }
+}
+
+TEST_CASE("sessions one after another take no more memory than the first ones" * doctest::skip(kSanitized)) {
+  RunOptions options;
+  options.write_run = false;
+  const auto run_sessions = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      Session session{EventSink()};
+      session.run_text("local lg = require 'lunagrad' lg.host.found = lg.ones(8):sum()", "many", options);
+      CHECK(session.wait() == Outcome::ok);
+    }
+  };
+  run_sessions(20);
+  const ResidentPeak peak;
+  run_sessions(200);
+  CHECK(peak.grown() < size_t(8) << 20);  // 40 KiB a session
 }
 
 TEST_SUITE_END();
