@@ -23,6 +23,20 @@ namespace {
   return true;
 }
 
+// Error when a required operand is undefined. Operands without a name in the record are required.
+[[gnu::cold]] void check_absent(const Call& call) {
+  const std::vector<InputSpec>& inputs = call.op->inputs;
+  for (size_t i = 0; i < call.in.size(); ++i)
+    if (!call.in[i].defined() && !(i < inputs.size() && inputs[i].optional))
+      fail(call.op->name + (call.op->hidden() ? 1 : 0), ": ", input_name(*call.op, i), " is undefined");
+}
+
+inline void check_defined(const Call& call) {
+  for (const Tensor& x : call.in)
+    if (!x.defined()) [[unlikely]]
+      return check_absent(call);
+}
+
 // Error when the call has complex operands or a complex dtype parameter, and the op does not take them.
 void check_complex(const Call& call) {
   const Op& op = *call.op;
@@ -103,6 +117,7 @@ inline void settle(const Call& call) {
 // and tape. `target` is null for a call with new outputs. Inlined into run() and apply_in_place(), so that
 // neither tests for the target.
 [[gnu::always_inline]] inline void run_call(Call& call, InPlace* const target) {
+  check_defined(call);  // first: modes and checks read their dtypes
   const Context& ctx = context();
   if (any_mode(ctx)) [[unlikely]]
     if (run_by_mode(ctx, call, target)) return;

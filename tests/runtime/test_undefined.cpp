@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <set>
 
 #include "runtime/ops.h"
 #include "runtime/tape/grad_store.h"
 #include "runtime/tape/tape.h"
+#include "tests/samples/samples.h"
 #include "tests/support/message_of.h"
 
 using namespace lunagrad;
@@ -58,4 +60,25 @@ TEST_CASE("members of an undefined tensor are an Error") {
   }
   CHECK_FALSE(x.defined());
   CHECK(x.use_count() == 0);
+}
+
+// Each op with each of its operands, and with all, undefined. Where the operand is optional there is a
+// result.
+TEST_CASE("a call with an undefined operand is an Error, or the operand is optional") {
+  std::set<std::string> seen;
+  for (const Sample& sample : samples()) {
+    const Op& op = *find_op(sample.op);
+    if (sample.inputs.empty() || !seen.insert(sample.op).second) continue;
+    CAPTURE(sample.op);
+    for (size_t without = 0; without <= sample.inputs.size(); ++without) {
+      Operands in;
+      for (size_t i = 0; i < sample.inputs.size(); ++i)
+        in.push_back(i == without || without == sample.inputs.size() ? Tensor()
+                                                                     : make_input(sample.inputs[i], i));
+      const InputSpec& spec = op.inputs.at(std::min(without, op.inputs.size() - 1));
+      const std::string error = error_of([&] { apply(op, in, complete(op, sample.params)); });
+      CAPTURE(without);
+      if (!spec.optional) CHECK(error != "");
+    }
+  }
 }
