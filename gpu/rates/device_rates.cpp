@@ -27,6 +27,7 @@ uint32_t default_processors(VkPhysicalDeviceType type) {
 
 std::string content_of(const DeviceRates& rates) {
   std::ostringstream text;
+  text.imbue(std::locale::classic());  // whatever std::locale::global() is
   text.precision(17);
   text << kFirstWord << ' ' << rates.processors << ' ' << rates.bytes << ' ' << rates.f32 << ' '
        << rates.matrix_units << ' ' << rates.launch << '\n';
@@ -65,6 +66,7 @@ DeviceFile rates_file(const PhysicalDevice& physical) { return {"rates", physica
 std::optional<DeviceRates> load_rates(const DeviceFile& file) {
   const std::vector<std::byte> content = file.load();
   std::istringstream in(std::string(reinterpret_cast<const char*>(content.data()), content.size()));
+  in.imbue(std::locale::classic());
   std::string first;
   DeviceRates rates;
   in >> first >> rates.processors >> rates.bytes >> rates.f32 >> rates.matrix_units >> rates.launch;

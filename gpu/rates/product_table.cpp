@@ -31,6 +31,7 @@ void write(std::ostream& out, const ProductKey& key, const ProductPlan& plan) {
 }
 bool read(const std::string& line, ProductKey& key, ProductPlan& plan) {
   std::istringstream in(line);
+  in.imbue(std::locale::classic());
   std::string layout, type;
   in >> layout >> type >> key.units >> key.m >> key.n >> key.k >> key.batch >> plan.rows >> plan.columns >>
       plan.parts;
@@ -65,6 +66,7 @@ void ProductTable::erase(const ProductKey& key) { plans_.erase(key); }
 
 std::string ProductTable::content() const {
   std::ostringstream text;
+  text.imbue(std::locale::classic());  // whatever std::locale::global() is
   text << first_line() << '\n';
   for (const auto& [key, plan] : plans_) write(text, key, plan);
   return std::move(text).str();

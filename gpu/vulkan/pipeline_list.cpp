@@ -29,6 +29,7 @@ class Checksums {
 std::string to_text(const PipelineList& list) {
   Checksums sums;
   std::ostringstream out;
+  out.imbue(std::locale::classic());  // whatever std::locale::global() is
   for (const auto& [key, runs] : list) {
     out << key.code.name << ' ' << std::hex << sums.of(key.code) << std::dec << ' ' << key.code.bfloat << ' '
         << runs;
@@ -45,6 +46,7 @@ PipelineList pipeline_list(std::string_view text) {
   std::string line, name;
   while (list.size() < kMostPipelines && std::getline(lines, line)) {
     std::istringstream in(line);
+    in.imbue(std::locale::classic());
     uint64_t sum = 0;
     UsedPipeline used;
     in >> name >> std::hex >> sum >> std::dec >> used.key.code.bfloat >> used.runs;

@@ -19,10 +19,11 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// The parts, concatenated with operator<<.
+// The parts, concatenated with operator<<. Numbers are the C locale's, whatever std::locale::global() is.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   (out << ... << parts);
   return out.str();
 }

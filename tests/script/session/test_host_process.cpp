@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <locale>
 
 #include "folders.h"
 #include "runtime/io/temporary_folder.h"
@@ -21,7 +22,8 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// Sets a locale whose decimal point is a comma, for the process. It is made here when the system has none.
+// Sets a locale whose decimal point is a comma, for the process and for C++ streams. It is made here when the
+// system has none.
 class CommaLocale {
  public:
   CommaLocale() {
@@ -33,7 +35,7 @@ class CommaLocale {
     set("de_DE.UTF-8");
   }
   ~CommaLocale() {
-    std::setlocale(LC_ALL, "C");
+    std::locale::global(std::locale::classic());  // also of the C library
     unsetenv("LOCPATH");
   }
   bool works() const { return works_; }
@@ -41,6 +43,7 @@ class CommaLocale {
  private:
   bool set(const char* name) {
     works_ = std::setlocale(LC_ALL, name) && std::localeconv()->decimal_point[0] == ',';
+    if (works_) std::locale::global(std::locale(name));
     return works_;
   }
   const TemporaryFolder folder_;
@@ -102,18 +105,25 @@ TEST_CASE("a script writes and reads numbers with a point, and the host's code s
       of_function = formatted(1.5);
       return {};
     });
+    RunOptions options;
+    options.set = {{"rate", "2.75"}};
     CHECK(recorder.finish(R"(
       local lg = require "lunagrad"
       lg.host.format()
       print(1.5, tostring(2.5), string.format("%.2f", 3.5), tonumber("4.5"), tonumber("4,5"), load("return 5.5")())
       print(lg.tensor {1.5, 2.25}, 1e100, "0.5" + 1)
+      print(pcall(lg.reshape, lg.zeros(1234), 7))
+      print(lg.run.param("rate", 1.5))
       print(os.setlocale("C", "numeric") ~= nil, 6.5)
-      print(os.setlocale("", "collate") ~= false, 7.5))") == Outcome::ok);
+      print(os.setlocale("", "collate") ~= false, 7.5))",
+                          options) == Outcome::ok);
     const std::string said = recorder.output();
     INFO(said);
     CHECK(said.starts_with("1.5\t2.5\t3.50\t4.5\tnil\t5.5\n"));
     CHECK(said.find("2.25") != std::string::npos);
     CHECK(said.find("1e+100\t1.5\n") != std::string::npos);
+    CHECK(said.find("1234") != std::string::npos);
+    CHECK(said.find("2.75\n") != std::string::npos);
     CHECK(said.find("true\t6.5\n") != std::string::npos);
     CHECK(said.find("7.5\n") != std::string::npos);
     CHECK(recorder.eval("0.5"));
