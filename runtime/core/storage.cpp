@@ -82,22 +82,38 @@ Storage::Storage(Device& device_in, void* data_in, size_t bytes_in)
 Storage::Storage(Device& device_in, size_t bytes_in, Unallocated) noexcept
     : device(device_in), bytes(bytes_in), data_(nullptr) {}
 
+Storage::Storage(Device& device_in, void* data_in, size_t bytes_in,
+                 std::unique_ptr<ForeignMemory> owner) noexcept
+    : device(device_in), bytes(bytes_in), data_(data_in), owner_(std::move(owner)) {}
+
 void Storage::allocate() {
   if (!data_) data_ = device.alloc(admitted(bytes));
 }
 
 void Storage::free_memory() {
   before_write();
-  device.free(std::exchange(data_, nullptr), bytes);
+  void* const data = std::exchange(data_, nullptr);
+  if (owner_)
+    owner_.reset();
+  else
+    device.free(data, bytes);
 }
 
 void* Storage::release() {
   before_write();
+  if (owner_) {
+    void* const copy = device.alloc(bytes);
+    device.copy_in(copy, 0, data_, bytes);
+    data_ = copy;
+    owner_.reset();
+  }
   bytes = 0;
   return std::exchange(data_, nullptr);
 }
 
-Storage::~Storage() { device.free(data_, bytes); }
+Storage::~Storage() {
+  if (!owner_) device.free(data_, bytes);
+}
 
 void Storage::mark_written(const char* op) {
   ++version;
@@ -112,6 +128,11 @@ void Storage::mark_half_written(const char* op) {
 
 // half_written_by of a parameter that was resharded (tape/unsharded.h).
 extern const char* const kResharded = "a sharded model";
+
+void Storage::refuse_write(const char* op) {
+  if (*op == '_') ++op;  // a hidden record: `x[1] = y` is a _copy
+  fail(op, ": the tensor is on read-only memory of the host and cannot be changed in place; use a clone");
+}
 
 void Storage::refuse_half_written(const char* op) const {
   if (half_written_by == kResharded)

@@ -149,6 +149,7 @@ void record(Call& call, uint64_t elapsed) {
 
 void check_in_place(const char* op, const Tensor& x) {
   context().check_may_change(op);
+  x.storage().check_may_write(op);
   if (!context().grad_enabled || !x.requires_grad()) return;
   if (*op == '_') ++op;  // a hidden record: `x[1] = y` is a _copy
   if (x.is_leaf())

@@ -17,7 +17,8 @@ void retain_grad(const Tensor& x);  // keeps .grad of a tensor that is not a lea
 uint64_t new_node_id();
 // Records the call that has just run. Called by run() and by custom ops.
 void record(Call&, uint64_t ticks);
-// Error when x may not be written in place: a leaf that requires grad, or a view of one, with the tape on.
+// Error when x may not be written in place: read-only memory of a host, or, with the tape on, a leaf that
+// requires grad or a view of one.
 void check_in_place(const char* op, const Tensor& x);
 // After an in-place write into x by `call`, whose in[0] is x before the write: x and its base get the new
 // node.

@@ -53,8 +53,12 @@ void check_lists(Call& call, size_t lists) {
     }
   }
   context().check_may_change(call.op->name);
-  for (size_t list = 0; list < lists; ++list)
-    for (size_t i = 0; list != 1 && i < n; ++i) call.in[list * n + i].storage().mark_written(call.op->name);
+  const auto each_written = [&](auto f) {
+    for (size_t list = 0; list < lists; ++list)
+      for (size_t i = 0; list != 1 && i < n; ++i) f(call.in[list * n + i].storage());
+  };
+  each_written([&](Storage& storage) { storage.check_may_write(call.op->name); });
+  each_written([&](Storage& storage) { storage.mark_written(call.op->name); });
   take_parts(call);
 }
 
@@ -157,6 +161,7 @@ void clip_shape(Call& call) {
   DType dtype = DType::f32;
   for (const Tensor& x : call.in) dtype = promote(dtype, x.dtype());
   context().check_may_change(call.op->name);
+  for (const Tensor& x : call.in) x.storage().check_may_write(call.op->name);
   for (const Tensor& x : call.in) x.storage().mark_written(call.op->name);
   call.emit(Shape{}, dtype);
 }
