@@ -30,8 +30,12 @@ if(TARGET lunagrad-ui)
     list(APPEND LUNAGRAD_HEADERS_ui ui/window/${NAME}.h)
   endforeach()
 endif()
+if(TARGET lunagrad-c)
+  list(APPEND LUNAGRAD_COMPONENTS c)
+  set(LUNAGRAD_HEADERS_c)  # lunagrad.h alone, which is installed beside the folder of the other headers
+endif()
 
-# A host's sources are compiled as C++20, which the headers need.
+# A host's sources are compiled as C++20, which the headers of all components but c need.
 target_compile_features(lunagrad-runtime PUBLIC cxx_std_20)
 foreach(COMPONENT IN LISTS LUNAGRAD_COMPONENTS)
   add_library(lunagrad::${COMPONENT} ALIAS lunagrad-${COMPONENT})
@@ -41,6 +45,9 @@ endforeach()
 if(NOT PROJECT_IS_TOP_LEVEL)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/lunagrad)
   foreach(COMPONENT IN LISTS LUNAGRAD_COMPONENTS)
+    if(COMPONENT STREQUAL "c")
+      continue()
+    endif()
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${COMPONENT} ${PROJECT_BINARY_DIR}/include/lunagrad/${COMPONENT} SYMBOLIC)
   endforeach()
   target_include_directories(lunagrad-runtime INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)

@@ -162,6 +162,10 @@ if(NOT LUNAGRAD_SANITIZE)
            -DGPU=${LUNAGRAD_GPU} -DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER} -P ${PROJECT_SOURCE_DIR}/tests/embed/parent.cmake)
 endif()
 
+if(TARGET lunagrad-c)
+  include(cmake/tests_capi.cmake)
+endif()
+
 # The program of tests/bench/scrub.
 add_executable(lunagrad-scrub EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/scrub.cpp)
 target_link_libraries(lunagrad-scrub PRIVATE lunagrad-script lunagrad-runtime CLI11::CLI11)

@@ -1,4 +1,4 @@
-# The rooms: each folder of runtime/, gpu/, script/ and ui/ with one sentence, and the folders that it may include. A folder
+# The rooms: each folder of runtime/, gpu/, script/, ui/ and capi/ with one sentence, and the folders that it may include. A folder
 # includes only folders that are listed above it, so there are no cycles. layers.cmake checks this list. The composition roots
 # script/main.cpp and ui/main.cpp may include everything.
 #   room(FOLDER "SENTENCE" FOLDERS THAT IT MAY INCLUDE...)      an edge that no include uses is a fault, too
@@ -277,3 +277,5 @@ room(ui "The header of the panels for a host."
      runtime/core script ui/panels ui/window ui/workbench)
 room(ui/app "The program: windows, arguments, frames."
      runtime/core runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window ui/workbench)
+room(capi "The C library: handles, the wall around each function, and the functions of lunagrad.h."
+     gpu runtime runtime/core runtime/cpu runtime/tape script/meta)

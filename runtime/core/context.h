@@ -90,6 +90,10 @@ class UseContext {
   Context* previous_;
 };
 
+// Makes a context current on this thread until another one is; null: the thread's own. For code that returns
+// to a caller in between, where UseContext cannot live.
+void set_context(Context*);
+
 // Restores all fields of the thread's context state at the end of its life.
 class RestoreContext {
  public:

@@ -1,0 +1,374 @@
+#ifndef LUNAGRAD_H
+#define LUNAGRAD_H
+/* The C library of Lunagrad: tensors, operations and gradients. C99, and C++ with or without exceptions.
+ *
+ * Codes. Every function but lg_version() returns a code, LG_OK or a reason; lg_last_error() has its message.
+ * No function throws, ends the process, installs a signal handler or writes to the host's streams. After a
+ * failure no output was written, except where a function says so, and handles are as before.
+ *
+ * Handles. lg_engine, lg_tensor, lg_text and lg_op are never read through: a handle is a number that the
+ * library looks up. NULL, a released handle, a handle of another kind, and any other value give
+ * LG_INVALID_HANDLE. A released handle may be taken for a new one only after 2^28 releases of its place. What
+ * a function returns as a handle belongs to the caller, who releases it; lg_engine_close() releases all
+ * tensors and texts of an engine. lg_op handles are constant and are not released.
+ *
+ * Threads. An engine belongs to the thread that opened it, and so do its tensors and texts: their functions
+ * give LG_WRONG_THREAD on any other thread. Several threads may have engines, and one thread may have
+ * several. lg_engine_stop(), the functions of lg_op, lg_version() and lg_last_error() may be called by any
+ * thread.
+ *
+ * Callbacks run inside of a call of the library and must return: no exception and no longjmp may pass the
+ * library. A call for the same engine gives LG_BUSY there.
+ *
+ * Texts are UTF-8. Texts that the host gives end with a zero byte. Structs begin with their size in bytes,
+ * which the caller sets: x.struct_size = sizeof x. A library that is newer than the header knows by it which
+ * members there are; a library that is older gives LG_BAD_STRUCT for a struct that it reads.
+ *
+ * Dims and positions count from 0, negative ones from the end; in messages they count from 1, as in scripts.
+ * Shapes have 0 to LG_MAX_DIMS sizes. Strides and offsets count elements. */
+#include <stddef.h>
+#include <stdint.h>
+
+#define LG_VERSION_MAJOR 0
+#define LG_VERSION_MINOR 1
+#define LG_VERSION_PATCH 0
+#define LG_VERSION (LG_VERSION_MAJOR * 1000000 + LG_VERSION_MINOR * 1000 + LG_VERSION_PATCH)
+#define LG_MAX_DIMS 8
+
+#if defined(LG_BUILD)
+#define LG_API __attribute__((visibility("default")))
+#else
+#define LG_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- codes and texts ---- */
+
+typedef int32_t lg_code;
+enum {
+  LG_OK = 0,
+  LG_INVALID_ARGUMENT = 1, /* a null pointer, a number out of range, an argument of the wrong kind */
+  LG_INVALID_HANDLE = 2,   /* released, null, of another kind, of another engine, or no handle */
+  LG_WRONG_THREAD = 3,     /* the handle belongs to another thread */
+  LG_BAD_STRUCT = 4,       /* struct_size is not the size of a known version */
+  LG_BUFFER_SIZE = 5,      /* a buffer or an array has the wrong size */
+  LG_NOT_FOUND = 6,        /* there is no such operation, argument or position */
+  LG_VALUE = 7,            /* operands or arguments do not fit the operation */
+  LG_NUMERIC = 8,          /* a result is not finite where it must be */
+  LG_DEVICE = 9,           /* no such device, or the device failed */
+  LG_FILE = 10,            /* a file cannot be read or written */
+  LG_OUT_OF_MEMORY = 11,   /* the machine, the device or the limit has no room */
+  LG_STOPPED = 12,         /* lg_engine_stop() was called */
+  LG_BUSY = 13,            /* a callback of this engine is running */
+  LG_INTERNAL = 14         /* a fault of the library */
+};
+
+typedef struct lg_engine lg_engine;
+typedef struct lg_tensor lg_tensor;
+typedef struct lg_text lg_text;
+typedef struct lg_op lg_op;
+
+/* The library's LG_VERSION, which may be newer than the header's. Any thread. */
+LG_API uint32_t lg_version(void);
+/* The message of this thread's latest call that failed: at most 1023 bytes and a zero byte, valid until the
+ * next failure on this thread. "" when none failed. `length` may be null. Any thread. */
+LG_API lg_code lg_last_error(const char** text, size_t* length);
+/* The code's name without LG_ and a sentence, constants. LG_NOT_FOUND for an unknown code. Either pointer may
+ * be null. Any thread. */
+LG_API lg_code lg_code_text(lg_code code, const char** name, const char** sentence);
+/* The bytes of a text, followed by a zero byte; valid until the text is released. `length` may be null. */
+LG_API lg_code lg_text_get(lg_text* text, const char** bytes, size_t* length);
+/* NULL is no error. */
+LG_API lg_code lg_text_release(lg_text* text);
+
+/* ---- engines and devices ---- */
+
+enum { LG_LOG_INFO = 1, LG_LOG_WARNING = 2, LG_LOG_ERROR = 3 };
+/* Called on the engine's thread. The text is valid during the call. */
+typedef void (*lg_log)(void* user, int32_t level, const char* text, size_t length);
+
+typedef struct lg_engine_options {
+  uint32_t struct_size;
+  uint32_t reserved;     /* 0 */
+  const char* device;    /* where tensors are made: "cpu", "vulkan", "vulkan:1"; NULL: "cpu" */
+  uint64_t seed;         /* of random operations */
+  uint64_t memory_limit; /* bytes, 0: none; see lg_engine_set_memory_limit() */
+  lg_log log;            /* NULL: nothing is logged */
+  void* log_user;
+} lg_engine_options;
+
+/* Opens an engine that belongs to the calling thread. `options` may be null: the CPU, seed 0. */
+LG_API lg_code lg_engine_open(const lg_engine_options* options, lg_engine** engine);
+/* Releases the engine and all of its tensors and texts. Memory that others still have through DLPack lives
+ * on. The thread must close its engines before it ends: else their memory is lost. NULL is no error. */
+LG_API lg_code lg_engine_close(lg_engine* engine);
+/* Any thread: operations that run, and later ones, give LG_STOPPED within about 20 ms, until it is called
+ * with stop = 0. The engine must not be closed meanwhile by a thread that does not wait for this call; a
+ * closed engine gives LG_INVALID_HANDLE. */
+LG_API lg_code lg_engine_stop(lg_engine* engine, int32_t stop);
+/* Where tensors are made from now on, unless a call says another device. */
+LG_API lg_code lg_engine_set_device(lg_engine* engine, const char* device);
+LG_API lg_code lg_engine_set_seed(lg_engine* engine, uint64_t seed);
+/* Whether operations are recorded for gradients; at first they are. `before` may be null. */
+LG_API lg_code lg_engine_set_grad_enabled(lg_engine* engine, int32_t enabled, int32_t* before);
+/* Operations of this engine fail with LG_OUT_OF_MEMORY when tensors and small objects of its thread and
+ * devices would need more bytes than 7/8 of the limit. 0: no limit. */
+LG_API lg_code lg_engine_set_memory_limit(lg_engine* engine, uint64_t bytes);
+LG_API lg_code lg_engine_set_log(lg_engine* engine, lg_log log, void* user);
+
+typedef struct lg_engine_info {
+  uint32_t struct_size;
+  int32_t grad_enabled;
+  const char* device; /* valid for the life of the process */
+  uint64_t seed;
+  uint64_t memory_limit;  /* bytes, 0: none */
+  uint64_t memory_in_use; /* bytes that the limit counts */
+  uint64_t tensors;       /* handles that were not released */
+  uint64_t texts;
+  int32_t threads; /* see lg_set_thread_count() */
+  uint32_t reserved;
+} lg_engine_info;
+LG_API lg_code lg_engine_get_info(lg_engine* engine, lg_engine_info* info);
+
+/* The threads that loops on the CPU use, the caller included, in the whole process; at first the cores that
+ * the process may use, or OMP_NUM_THREADS. 1 to 1024. Call it while no operation runs on any thread. */
+LG_API lg_code lg_set_thread_count(int32_t count);
+
+typedef struct lg_device_info {
+  uint32_t struct_size;
+  int32_t is_cpu;
+  const char* name; /* valid for the life of the process, as the description is */
+  const char* description;
+  uint64_t in_use;   /* bytes of live tensors of all engines */
+  uint64_t reserved; /* bytes taken from the system */
+  uint64_t peak;     /* largest in_use so far */
+  uint64_t total;    /* bytes that the device has; 0: unknown */
+} lg_device_info;
+/* The number of devices, the CPU first. The first call looks for GPUs, which takes 0.1 to 0.3 s. */
+LG_API lg_code lg_device_count(lg_engine* engine, size_t* count);
+LG_API lg_code lg_device_get(lg_engine* engine, size_t index, lg_device_info* info);
+/* Why there is no GPU, a line for each reason; "" when there is one. */
+LG_API lg_code lg_device_missing(lg_engine* engine, lg_text** reasons);
+/* Returns when the device has done its work. NULL: the engine's device. Functions that read values wait by
+ * themselves. */
+LG_API lg_code lg_device_sync(lg_engine* engine, const char* device);
+
+/* ---- tensors ---- */
+
+typedef int32_t lg_dtype;
+enum {
+  LG_BOOL = 0, /* one byte, 0 or 1 */
+  LG_U8 = 1,
+  LG_I32 = 2,
+  LG_I64 = 3,
+  LG_F16 = 4,
+  LG_BF16 = 5,
+  LG_F32 = 6,
+  LG_F64 = 7,
+  LG_C64 = 8, /* two f32, the real part first */
+  LG_C128 = 9 /* two f64; on the CPU alone */
+};
+
+/* Elements without values. `shape` has `ndim` sizes and may be null when ndim is 0. `device` NULL: the
+ * engine's. */
+LG_API lg_code lg_tensor_empty(lg_engine* engine, lg_dtype dtype, const int64_t* shape, size_t ndim,
+                               const char* device, lg_tensor** tensor);
+LG_API lg_code lg_tensor_zeros(lg_engine* engine, lg_dtype dtype, const int64_t* shape, size_t ndim,
+                               const char* device, lg_tensor** tensor);
+/* A copy of `bytes` bytes of row-major elements; LG_BUFFER_SIZE unless the shape has as many. */
+LG_API lg_code lg_tensor_from(lg_engine* engine, const void* data, size_t bytes, lg_dtype dtype,
+                              const int64_t* shape, size_t ndim, const char* device, lg_tensor** tensor);
+
+enum { LG_WRAP_READ_ONLY = 1 }; /* writes in place are refused */
+typedef struct lg_wrap {
+  uint32_t struct_size;
+  lg_dtype dtype;
+  void* data;             /* the first element, aligned to its type */
+  uint64_t bytes;         /* of the memory from `data` on; every element must lie in it */
+  const int64_t* shape;   /* copied, as the strides are */
+  const int64_t* strides; /* 0 or more; NULL: row-major */
+  uint32_t ndim;
+  uint32_t flags;
+  /* Called once, when nothing uses the memory any more: in a call for the engine, or, after it was closed, on
+   * the thread that gives the last DLPack export back. Not called when lg_tensor_wrap() fails. May be null.
+   */
+  void (*release)(void* user, void* data);
+  void* user;
+} lg_wrap;
+/* A tensor on the host's memory, without a copy, on the CPU. The host may write to the memory between calls;
+ * gradients that need the old values are then wrong, unless the write is announced by lg_tensor_data(). */
+LG_API lg_code lg_tensor_wrap(lg_engine* engine, const lg_wrap* wrap, lg_tensor** tensor);
+
+/* Releases the handle; the tensor lives as long as others need it. NULL is no error. */
+LG_API lg_code lg_tensor_release(lg_tensor* tensor);
+
+enum {
+  LG_TENSOR_CONTIGUOUS = 1,
+  LG_TENSOR_REQUIRES_GRAD = 2,
+  LG_TENSOR_LEAF = 4,
+  LG_TENSOR_HAS_GRAD = 8,
+  LG_TENSOR_READ_ONLY = 16
+};
+typedef struct lg_tensor_info {
+  uint32_t struct_size;
+  lg_dtype dtype;
+  uint32_t ndim;
+  uint32_t flags;
+  int64_t shape[LG_MAX_DIMS];
+  int64_t strides[LG_MAX_DIMS];
+  int64_t offset; /* of the first element in its memory */
+  int64_t numel;
+  uint64_t nbytes;    /* numel elements */
+  const char* device; /* valid for the life of the process */
+  uint64_t id;        /* unique in the process, one for all handles of a tensor */
+  uint64_t version;   /* grows with each write in place to its memory */
+} lg_tensor_info;
+LG_API lg_code lg_tensor_get_info(lg_tensor* tensor, lg_tensor_info* info);
+/* Copies the elements in row-major order; `bytes` must be nbytes. Waits for the device. */
+LG_API lg_code lg_tensor_read(lg_tensor* tensor, void* to, size_t bytes);
+/* Overwrites the elements, in row-major order. Not recorded for gradients. */
+LG_API lg_code lg_tensor_write(lg_tensor* tensor, const void* from, size_t bytes);
+/* The address of the first element of a tensor on the CPU (LG_DEVICE otherwise), NULL when it has none; valid
+ * while the tensor lives. `writes`: the host will change elements before its next call for the engine. */
+LG_API lg_code lg_tensor_data(lg_tensor* tensor, int32_t writes, void** data);
+/* The value of a tensor with one real element. */
+LG_API lg_code lg_tensor_item(lg_tensor* tensor, double* value);
+/* A copy on a device (NULL: its own) and of a dtype (-1: its own), recorded for gradients; another handle of
+ * the same tensor when both are its own. */
+LG_API lg_code lg_tensor_to(lg_tensor* tensor, const char* device, lg_dtype dtype, lg_tensor** copy);
+
+/* ---- gradients ---- */
+
+/* Another tensor on the same memory, without history. */
+LG_API lg_code lg_tensor_detach(lg_tensor* tensor, lg_tensor** detached);
+/* For leaves of a floating or complex dtype. */
+LG_API lg_code lg_tensor_set_requires_grad(lg_tensor* tensor, int32_t on);
+/* The gradient that lg_backward() added up; NULL and LG_OK when there is none. */
+LG_API lg_code lg_tensor_grad(lg_tensor* tensor, lg_tensor** grad);
+/* `grad` has the tensor's shape, dtype and device; NULL: none. */
+LG_API lg_code lg_tensor_set_grad(lg_tensor* tensor, lg_tensor* grad);
+
+enum {
+  LG_RETAIN_GRAPH = 1, /* a second pass is possible */
+  LG_CREATE_GRAPH = 2, /* gradients can be differentiated; implies LG_RETAIN_GRAPH */
+  LG_ALLOW_UNUSED = 4  /* lg_grad() gives NULL for an input that no output depends on, not LG_VALUE */
+};
+/* Adds to the gradients of all leaves that `root` depends on. `seed` has the root's shape; it may be null for
+ * a root of one real element. */
+LG_API lg_code lg_backward(lg_tensor* root, lg_tensor* seed, uint32_t flags);
+/* The gradients of `n_inputs` tensors into `grads`; lg_tensor_grad() does not change. `seeds` may be null,
+ * and each of its n_outputs elements too. */
+LG_API lg_code lg_grad(lg_tensor* const* outputs, size_t n_outputs, lg_tensor* const* inputs, size_t n_inputs,
+                       lg_tensor* const* seeds, uint32_t flags, lg_tensor** grads);
+
+/* ---- operations ---- */
+
+typedef int32_t lg_kind;
+enum { /* of a value; an operation takes for a parameter of the kind: */
+       LG_NONE = 0,
+       LG_BOOLEAN = 1,  /* integer 0 or 1 */
+       LG_INTEGER = 2,  /* integer */
+       LG_REAL = 3,     /* real, or an integer */
+       LG_NUMBER = 4,   /* a boolean, an integer or a real; a description's alone */
+       LG_INTEGERS = 5, /* list, or one integer */
+       LG_DTYPE = 6,    /* integer: an lg_dtype; or its name as a text */
+       LG_CHOICE = 7,   /* one of a few texts; a description's alone */
+       LG_TEXT = 8,     /* text */
+       LG_TENSOR = 9    /* tensor: an operand by its name */
+};
+typedef struct lg_param {
+  uint32_t struct_size;
+  lg_kind kind; /* says which member has the value */
+  const char* name;
+  int64_t integer;
+  double real;
+  const char* text;
+  const int64_t* list;
+  size_t list_length; /* 0 to LG_MAX_DIMS */
+  lg_tensor* tensor;
+} lg_param;
+
+/* The operation of a name, as in Lua: "add", "softmax", "linalg.solve", PyTorch's second names ("concat"),
+ * and the in-place forms with a final underscore ("add_"). LG_NOT_FOUND otherwise. Any thread. */
+LG_API lg_code lg_op_find(const char* name, const lg_op** op);
+/* The number of operations, in-place forms included. Any thread. */
+LG_API lg_code lg_op_count(size_t* count);
+LG_API lg_code lg_op_at(size_t index, const lg_op** op);
+
+enum {
+  LG_OP_LIST = 1,     /* the last input is a list of tensors */
+  LG_OP_IN_PLACE = 2, /* writes the result into input 0 */
+  LG_OP_CREATES = 4,  /* also takes the parameters device (text) and requires_grad (boolean) */
+  LG_OP_RANDOM = 8    /* draws random numbers */
+};
+typedef struct lg_op_info { /* all pointers are valid for the life of the process */
+  uint32_t struct_size;
+  uint32_t flags;
+  const char* name;
+  const char* sentence; /* what it computes */
+  const char* const* aliases;
+  size_t n_aliases;
+  size_t n_inputs;
+  size_t n_params;
+} lg_op_info;
+LG_API lg_code lg_op_get_info(const lg_op* op, lg_op_info* info);
+
+enum {
+  LG_ARGUMENT_REQUIRED = 1,
+  LG_ARGUMENT_LIST = 2,   /* an input: the last, any number of tensors */
+  LG_ARGUMENT_NUMBER = 4, /* an input: a parameter of its name may give a number for it */
+  LG_ARGUMENT_DIM = 8     /* a parameter: dims or positions, which count from the end if they are negative */
+};
+typedef struct lg_argument_info {
+  uint32_t struct_size;
+  uint32_t flags;
+  const char* name;
+  uint32_t position; /* in the order of the signature, inputs and parameters together */
+  lg_kind kind;      /* of a parameter; LG_TENSOR for an input */
+  /* The value when a call does not give it: LG_NONE when it is required, or absent by default. */
+  lg_kind default_kind;
+  uint32_t n_choices;
+  int64_t default_integer;
+  double default_real;
+  const char* default_text;
+  const int64_t* default_list;
+  size_t default_list_length;
+  const char* const*
+      choices; /* texts that the parameter takes, besides numbers if its kind is not LG_CHOICE */
+} lg_argument_info;
+/* Input or parameter `index` of an operation. */
+LG_API lg_code lg_op_get_input(const lg_op* op, size_t index, lg_argument_info* info);
+LG_API lg_code lg_op_get_param(const lg_op* op, size_t index, lg_argument_info* info);
+
+/* Runs an operation. `inputs` are its operands in the order of its inputs; NULL: an optional operand that is
+ * absent; operands at the end may be left out; a list takes all further operands. `params` are arguments by
+ * name, each at most once; the others have their defaults. Every element of `params` has the same
+ * struct_size. `n_outputs` is in: the room in `outputs`, out: the number of results, 0 after a failure, but
+ * with LG_BUFFER_SIZE the room that is needed. Both may be null: results are dropped. The results are new
+ * handles; the result of an in-place form is input 0. */
+LG_API lg_code lg_call(lg_engine* engine, const lg_op* op, lg_tensor* const* inputs, size_t n_inputs,
+                       const lg_param* params, size_t n_params, lg_tensor** outputs, size_t* n_outputs);
+
+/* ---- DLPack (dlpack.h has the structs) ---- */
+
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+/* The tensor's memory without a copy, for others; CPU alone. The receiver calls its deleter once, on any
+ * thread, before or after the tensor and the engine are gone. LG_VALUE for a tensor that requires grad:
+ * export lg_tensor_detach(). The first form is refused for read-only tensors. */
+LG_API lg_code lg_tensor_to_dlpack(lg_tensor* tensor, struct DLManagedTensor** managed);
+LG_API lg_code lg_tensor_to_dlpack_versioned(lg_tensor* tensor, struct DLManagedTensorVersioned** managed);
+/* A tensor on the memory of others, without a copy; strides of 0 or more, aligned elements of an lg_dtype, in
+ * the host's memory. On success the tensor owns `managed`, whose deleter is called as lg_wrap's release is;
+ * on failure the caller still does. Read-only memory gives a read-only tensor. */
+LG_API lg_code lg_tensor_from_dlpack(lg_engine* engine, struct DLManagedTensor* managed, lg_tensor** tensor);
+LG_API lg_code lg_tensor_from_dlpack_versioned(lg_engine* engine, struct DLManagedTensorVersioned* managed,
+                                               lg_tensor** tensor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,310 @@
+/* Random calls of the C library: handles that are right, released, of another kind, of another engine and
+ * nonsense, wrong sizes, kinds and null pointers, from two threads with an engine each. Every call must
+ * return a code that the header has, and what is right must still work at the end. random [SECONDS] [SEED] */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "check.h"
+
+enum { kHandles = 64, kNoted = 16 };
+/* Handles of both threads, which each may use by mistake. */
+static void *volatile noted[kNoted];
+
+typedef struct {
+  uint64_t state;
+  lg_engine *engine;
+  lg_tensor *tensors[kHandles];
+  lg_text *texts[4];
+  long calls, good, codes[LG_INTERNAL + 1];
+  int bad;
+} Host;
+
+static uint64_t draw(Host *h) { /* xorshift64 */
+  h->state ^= h->state << 13;
+  h->state ^= h->state >> 7;
+  h->state ^= h->state << 17;
+  return h->state;
+}
+static size_t below(Host *h, size_t n) { return (size_t)((draw(h) >> 11) % n); }
+static int one_in(Host *h, size_t n) { return below(h, n) == 0; }
+
+static void *nonsense(Host *h) {
+  switch (below(h, 6)) {
+    case 0:
+      return NULL;
+    case 1:
+      return (void *)(uintptr_t)draw(h);
+    case 2: /* another use, or another kind, of a place */
+      return (void *)((uintptr_t)h->tensors[below(h, kHandles)] ^ ((uintptr_t)1 << (32 + below(h, 8))));
+    case 3:
+      return h->engine;
+    case 4:
+      return (void *)(uintptr_t)(((uint64_t)below(h, 5) << 32) | below(h, 1 << 20));
+    default:
+      return noted[below(h, kNoted)];
+  }
+}
+static lg_tensor *a_tensor(Host *h) {
+  return one_in(h, 20) ? (lg_tensor *)nonsense(h) : h->tensors[below(h, kHandles)];
+}
+static lg_engine *an_engine(Host *h) { return one_in(h, 50) ? (lg_engine *)nonsense(h) : h->engine; }
+
+static void note(Host *h, lg_code code) {
+  ++h->calls;
+  if (code < LG_OK || code >= LG_INTERNAL) {
+    ++h->bad;
+    printf("code %d: %s\n", (int)code, last_error());
+    return;
+  }
+  ++h->codes[code];
+  if (code == LG_OK) ++h->good;
+}
+/* Puts a new handle at a random place, whose old handle is released. */
+static void keep(Host *h, lg_code code, lg_tensor *made) {
+  const size_t place = below(h, kHandles);
+  note(h, code);
+  if (code != LG_OK || !made) return;
+  note(h, lg_tensor_release(h->tensors[place]));
+  h->tensors[place] = made;
+  if (one_in(h, 8)) noted[below(h, kNoted)] = made;
+}
+
+static void a_shape(Host *h, int64_t *shape, size_t *ndim) {
+  size_t i;
+  *ndim = one_in(h, 40) ? below(h, 12) : below(h, 4);
+  for (i = 0; i < 12; ++i) {
+    shape[i] = one_in(h, 200) ? (int64_t)draw(h) : (int64_t)below(h, 5);
+    if (one_in(h, 200)) shape[i] = -1 - (int64_t)below(h, 3);
+  }
+}
+
+static lg_param random_param(Host *h, const char *name, lg_kind kind, const lg_argument_info *info,
+                             int64_t *list) {
+  static const char *const texts[] = {"f32", "f64", "bool",      "same", "mean",     "sum",    "none",
+                                      "i64", "cpu", "ij,jk->ik", "",     "nonsense", "nearest"};
+  lg_param param = a_param(name, kind == LG_NUMBER ? (lg_kind)(LG_INTEGER + (lg_kind)below(h, 2)) : kind);
+  size_t i;
+  if (one_in(h, 15)) param.kind = (lg_kind)below(h, 13) - 1;
+  param.integer = one_in(h, 20) ? (int64_t)draw(h) : (int64_t)below(h, 5) - 1;
+  if (param.kind == LG_BOOLEAN && !one_in(h, 20)) param.integer = (int64_t)below(h, 2);
+  param.real = one_in(h, 20) ? 1e300 * 1e300 : (double)below(h, 9) / 4 - 1;
+  param.text = one_in(h, 30) ? NULL : texts[below(h, sizeof texts / sizeof *texts)];
+  if (info->n_choices > 0 && (kind == LG_CHOICE || one_in(h, 4))) {
+    param.text = info->choices[below(h, info->n_choices)];
+    param.kind = LG_TEXT;
+  }
+  if (param.kind == LG_CHOICE) param.kind = LG_TEXT;
+  for (i = 0; i < LG_MAX_DIMS; ++i) list[i] = one_in(h, 100) ? (int64_t)draw(h) : (int64_t)below(h, 4);
+  param.list = one_in(h, 50) ? NULL : list;
+  param.list_length = one_in(h, 50) ? below(h, 20) : below(h, 4);
+  param.tensor = a_tensor(h);
+  if (one_in(h, 200)) param.struct_size = (uint32_t)below(h, 100);
+  if (one_in(h, 200)) param.name = one_in(h, 2) ? NULL : "other";
+  return param;
+}
+
+static void call_an_op(Host *h) {
+  const lg_op *op = NULL;
+  lg_op_info info;
+  lg_tensor *inputs[8], *outputs[16];
+  lg_param params[24];
+  int64_t lists[24][LG_MAX_DIMS];
+  size_t count = 0, n_inputs, n_params = 0, n_outputs, i;
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  note(h, lg_op_count(&count));
+  note(h, lg_op_at(below(h, count), &op));
+  note(h, lg_op_get_info(op, &info));
+  n_inputs = info.flags & LG_OP_LIST ? below(h, 6) : info.n_inputs;
+  if (one_in(h, 30)) n_inputs = below(h, 8);
+  if (n_inputs > 8) n_inputs = 8;
+  for (i = 0; i < n_inputs; ++i) inputs[i] = a_tensor(h);
+  for (i = 0; i < info.n_params && n_params < 20; ++i) {
+    lg_argument_info argument;
+    memset(&argument, 0, sizeof argument);
+    argument.struct_size = sizeof argument;
+    note(h, lg_op_get_param(op, i, &argument));
+    if (!(argument.flags & LG_ARGUMENT_REQUIRED) && !one_in(h, 3)) continue;
+    params[n_params] = random_param(h, argument.name, argument.kind, &argument, lists[n_params]);
+    ++n_params;
+  }
+  if (one_in(h, 100)) op = (const lg_op *)nonsense(h);
+  n_outputs = one_in(h, 20) ? 0 : 16;
+  {
+    const lg_code code =
+        lg_call(an_engine(h), op, one_in(h, 200) ? NULL : inputs, n_inputs, one_in(h, 200) ? NULL : params,
+                n_params, outputs, one_in(h, 100) ? NULL : &n_outputs);
+    note(h, code);
+    if (code != LG_OK) return;
+  }
+  for (i = 0; i < n_outputs; ++i) keep(h, LG_OK, outputs[i]);
+}
+
+static void do_one(Host *h) {
+  int64_t shape[12];
+  size_t ndim = 0, bytes = 64;
+  float values[256];
+  lg_tensor *made = NULL;
+  lg_tensor_info info;
+  a_shape(h, shape, &ndim);
+  memset(values, 0, sizeof values);
+  memset(&info, 0, sizeof info);
+  info.struct_size = one_in(h, 50) ? (uint32_t)below(h, 300) : (uint32_t)sizeof info;
+  switch (below(h, 24)) {
+    case 0:
+      keep(h, lg_tensor_zeros(an_engine(h), (lg_dtype)below(h, 12) - 1, shape, ndim, NULL, &made), made);
+      return;
+    case 1:
+      keep(h,
+           lg_tensor_empty(an_engine(h), (lg_dtype)below(h, 10), shape, ndim, one_in(h, 50) ? "x" : "cpu",
+                           &made),
+           made);
+      return;
+    case 2: {
+      int64_t numel = 1;
+      size_t i;
+      for (i = 0; i < ndim && i < 12; ++i) numel *= shape[i] > 0 && shape[i] < 6 ? shape[i] : 1;
+      bytes = numel > 0 && numel < 256 ? (size_t)numel * 4 : 1024;
+      keep(h, lg_tensor_from(an_engine(h), values, bytes, LG_F32, shape, ndim, NULL, &made), made);
+      return;
+    }
+    case 3: {
+      lg_tensor *x = a_tensor(h);
+      lg_code code = lg_tensor_get_info(x, &info);
+      note(h, code);
+      if (code == LG_OK && info.struct_size == sizeof info && info.nbytes <= sizeof values) {
+        note(h, lg_tensor_read(x, values, (size_t)info.nbytes));
+        note(h, lg_tensor_write(x, values, (size_t)info.nbytes));
+        note(h, lg_tensor_read(x, values, (size_t)info.nbytes + 1));
+      }
+      return;
+    }
+    case 4: {
+      void *data;
+      note(h, lg_tensor_data(a_tensor(h), (int32_t)below(h, 2), &data));
+      return;
+    }
+    case 5: {
+      double value;
+      note(h, lg_tensor_item(a_tensor(h), one_in(h, 50) ? NULL : &value));
+      return;
+    }
+    case 6:
+      keep(h, lg_tensor_to(a_tensor(h), one_in(h, 2) ? NULL : "cpu", (lg_dtype)below(h, 12) - 1, &made),
+           made);
+      return;
+    case 7:
+      keep(h, lg_tensor_detach(a_tensor(h), &made), made);
+      return;
+    case 8:
+      note(h, lg_tensor_set_requires_grad(a_tensor(h), (int32_t)below(h, 2)));
+      return;
+    case 9:
+      note(h, lg_backward(a_tensor(h), one_in(h, 2) ? NULL : a_tensor(h), (uint32_t)below(h, 5)));
+      return;
+    case 10:
+      keep(h, lg_tensor_grad(a_tensor(h), &made), made);
+      return;
+    case 11:
+      note(h, lg_tensor_set_grad(a_tensor(h), one_in(h, 2) ? NULL : a_tensor(h)));
+      return;
+    case 12: {
+      lg_tensor *outputs[2], *inputs[2], *grads[2] = {NULL, NULL};
+      lg_code code;
+      outputs[0] = a_tensor(h);
+      inputs[0] = a_tensor(h);
+      inputs[1] = a_tensor(h);
+      outputs[1] = a_tensor(h);
+      code = lg_grad(outputs, below(h, 3), inputs, 1 + below(h, 2), NULL, (uint32_t)below(h, 9), grads);
+      note(h, code);
+      if (code == LG_OK) keep(h, code, grads[0]), keep(h, code, grads[1]);
+      return;
+    }
+    case 13: {
+      const size_t place = below(h, kHandles);
+      note(h, lg_tensor_release(h->tensors[place])); /* the handle stays here: a released one */
+      return;
+    }
+    case 14: {
+      lg_text *text = NULL;
+      const char *got;
+      note(h, lg_device_missing(an_engine(h), &text));
+      note(h, lg_text_get(one_in(h, 4) ? (lg_text *)nonsense(h) : text, &got, NULL));
+      note(h, lg_text_release(text));
+      note(h, lg_text_release(text));
+      return;
+    }
+    case 15: {
+      int32_t before;
+      note(h, lg_engine_set_grad_enabled(an_engine(h), (int32_t)below(h, 5), &before));
+      note(h, lg_engine_set_seed(an_engine(h), draw(h)));
+      return;
+    }
+    case 16:
+      if (one_in(h, 20)) {
+        void *engine = nonsense(h);
+        if (engine != h->engine) note(h, lg_engine_close((lg_engine *)engine));
+        note(h, lg_engine_stop((lg_engine *)nonsense(h), 0));
+      }
+      return;
+    default:
+      call_an_op(h);
+  }
+}
+
+static double limit_s = 3;
+static void *run_host(void *argument) {
+  Host *h = (Host *)argument;
+  const clock_t end = clock() + (clock_t)(limit_s * CLOCKS_PER_SEC);
+  lg_engine_options options;
+  int round = 0;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.memory_limit = (uint64_t)512 << 20;
+  do {
+    int i;
+    note(h, lg_engine_open(&options, &h->engine));
+    noted[below(h, kNoted)] = h->engine;
+    for (i = 0; i < 3000 && clock() < end; ++i) do_one(h);
+    {
+      const float values[2] = {1, 2};
+      int64_t size[1] = {2};
+      lg_tensor *x = NULL, *y = NULL;
+      float read[2] = {0, 0};
+      lg_tensor *inputs[2];
+      size_t n = 1;
+      const lg_op *op = NULL;
+      note(h, lg_tensor_from(h->engine, values, 8, LG_F32, size, 1, NULL, &x));
+      inputs[0] = inputs[1] = x;
+      note(h, lg_op_find("mul", &op));
+      note(h, lg_call(h->engine, op, inputs, 2, NULL, 0, &y, &n));
+      note(h, lg_tensor_read(y, read, 8));
+      if (read[0] != 1 || read[1] != 4) ++h->bad, printf("a product is wrong\n");
+    }
+    note(h, lg_engine_close(h->engine));
+    ++round;
+  } while (clock() < end);
+  printf("%d engines, %ld calls, %ld good\n", round, h->calls, h->good);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  static Host hosts[2];
+  pthread_t threads[2];
+  int i, k, bad = 0;
+  if (argc > 1) limit_s = atof(argv[1]);
+  for (i = 0; i < 2; ++i) {
+    hosts[i].state =
+        88172645463325252u + (uint64_t)i * 77777 + (argc > 2 ? (uint64_t)atoll(argv[2]) * 1315423911u : 0);
+    pthread_create(&threads[i], NULL, run_host, &hosts[i]);
+  }
+  for (i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  for (k = 0; k < LG_INTERNAL; ++k) {
+    const char *name = NULL;
+    lg_code_text(k, &name, NULL);
+    printf("%-18s %ld\n", name, hosts[0].codes[k] + hosts[1].codes[k]);
+  }
+  for (i = 0; i < 2; ++i) bad += hosts[i].bad || hosts[i].good == 0;
+  return bad != 0;
+}
