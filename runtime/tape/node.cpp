@@ -32,16 +32,18 @@ Tensor::Tensor(Ref<Storage> storage, LayoutRef layout, int64_t offset, DType dty
 void TensorBody::destroy(TensorBody* body) { delete body; }
 
 // Frees nodes from a list instead of by recursion: destroying a node drops its inputs, which appends them to
-// the list.
+// the list. The list is linked through `walk`, since no pass visits such a node: it needs no memory, which
+// may be short when nodes are dropped.
 void Node::destroy(Node* node) {
-  thread_local std::vector<Node*> doomed;
+  thread_local Node* doomed = nullptr;
   thread_local bool draining = false;
-  doomed.push_back(node);
+  node->walk = reinterpret_cast<uintptr_t>(doomed);
+  doomed = node;
   if (draining) return;
   draining = true;
-  while (!doomed.empty()) {
-    Node* next = doomed.back();
-    doomed.pop_back();
+  while (doomed) {
+    Node* const next = doomed;
+    doomed = reinterpret_cast<Node*>(uintptr_t(next->walk));
     if (next->extras && next->extras->checkpoint) next->extras->checkpoint->forget(*next);
     delete next;
   }
