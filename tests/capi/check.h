@@ -42,7 +42,7 @@ static const lg_op *op_named(const char *name) {
 }
 /* The first result of an operation; NULL after a failure. */
 static inline lg_tensor *call1(lg_engine *engine, const char *name, lg_tensor *a, lg_tensor *b,
-                        const lg_param *params, size_t n_params) {
+                               const lg_param *params, size_t n_params) {
   lg_tensor *inputs[2], *result = NULL;
   size_t n = 1;
   inputs[0] = a;

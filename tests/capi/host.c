@@ -493,8 +493,51 @@ static void test_descriptions(void) {
   OK(lg_engine_close(engine));
 }
 
+/* Another device, if there is one: values, gradients, what it refuses. */
+static void test_device(void) {
+  lg_engine_options options;
+  lg_engine *engine = NULL;
+  lg_device_info device;
+  size_t count = 0;
+  const float values[4] = {1, 2, 3, 4};
+  float read[4];
+  lg_tensor *x, *y = NULL, *z = NULL;
+  void *data;
+  struct DLManagedTensor *managed = NULL;
+  double value = 0;
+  engine = open_engine();
+  OK(lg_device_count(engine, &count));
+  device.struct_size = sizeof device;
+  if (count > 1) OK(lg_device_get(engine, 1, &device));
+  OK(lg_engine_close(engine));
+  if (count < 2) return;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.device = device.name;
+  OK(lg_engine_open(&options, &engine));
+  x = floats(engine, values, 2, 2);
+  OK(lg_tensor_set_requires_grad(x, 1));
+  y = call1(engine, "exp", x, NULL, NULL, 0);
+  z = call1(engine, "sum", y, NULL, NULL, 0);
+  OK(lg_backward(z, NULL, 0));
+  OK(lg_tensor_grad(x, &y));
+  OK(lg_tensor_read(y, read, sizeof read));
+  CHECK(fabs(read[1] - exp(2)) < 1e-4);
+  OK(lg_tensor_item(z, &value));
+  CHECK(fabs(value - (exp(1) + exp(2) + exp(3) + exp(4))) < 1e-3);
+  GIVES(LG_DEVICE, lg_tensor_data(y, 0, &data));
+  GIVES(LG_DEVICE, lg_tensor_to_dlpack(y, &managed));
+  OK(lg_tensor_to(y, "cpu", LG_F64, &z));
+  OK(lg_tensor_data(z, 0, &data));
+  CHECK(fabs(((double *)data)[0] - exp(1)) < 1e-4);
+  OK(lg_device_sync(engine, NULL));
+  printf("also on %s: %s\n", device.name, device.description);
+  OK(lg_engine_close(engine));
+}
+
 int main(void) {
   test_values();
+  test_device();
   test_arguments();
   test_gradients();
   test_wrap();

@@ -146,11 +146,14 @@ static void do_one(Host *h) {
   size_t ndim = 0, bytes = 64;
   float values[256];
   lg_tensor *made = NULL;
-  lg_tensor_info info;
+  union { /* room for the sizes that it says */
+    lg_tensor_info info;
+    char room[300];
+  } described;
   a_shape(h, shape, &ndim);
   memset(values, 0, sizeof values);
-  memset(&info, 0, sizeof info);
-  info.struct_size = one_in(h, 50) ? (uint32_t)below(h, 300) : (uint32_t)sizeof info;
+  memset(&described, 0, sizeof described);
+  described.info.struct_size = one_in(h, 50) ? (uint32_t)below(h, 300) : (uint32_t)sizeof described.info;
   switch (below(h, 24)) {
     case 0:
       keep(h, lg_tensor_zeros(an_engine(h), (lg_dtype)below(h, 12) - 1, shape, ndim, NULL, &made), made);
@@ -171,12 +174,13 @@ static void do_one(Host *h) {
     }
     case 3: {
       lg_tensor *x = a_tensor(h);
-      lg_code code = lg_tensor_get_info(x, &info);
+      lg_code code = lg_tensor_get_info(x, &described.info);
       note(h, code);
-      if (code == LG_OK && info.struct_size == sizeof info && info.nbytes <= sizeof values) {
-        note(h, lg_tensor_read(x, values, (size_t)info.nbytes));
-        note(h, lg_tensor_write(x, values, (size_t)info.nbytes));
-        note(h, lg_tensor_read(x, values, (size_t)info.nbytes + 1));
+      if (code == LG_OK && described.info.struct_size == sizeof described.info &&
+          described.info.nbytes <= sizeof values) {
+        note(h, lg_tensor_read(x, values, (size_t)described.info.nbytes));
+        note(h, lg_tensor_write(x, values, (size_t)described.info.nbytes));
+        note(h, lg_tensor_read(x, values, (size_t)described.info.nbytes + 1));
       }
       return;
     }
