@@ -25,6 +25,8 @@ if(NOT LUNAGRAD_SANITIZE)
 -I${PROJECT_SOURCE_DIR}/capi ${CAPI_TESTS}/host.c -o capi-clang $<TARGET_FILE:lunagrad-c> -Wl,-rpath,$<TARGET_FILE_DIR:lunagrad-c> -lpthread -lm && ./capi-clang"
              WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   endif()
+  # The host of docs/embedding.md is the example.
+  add_test(NAME capi-page COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -P ${CAPI_TESTS}/page.cmake)
   # Arrays of numpy and PyTorch through DLPack, both directions.
   find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
   add_test(NAME capi-dlpack COMMAND ${DEBIAN_PYTHON} ${CAPI_TESTS}/dlpack.py $<TARGET_FILE:lunagrad-c>)

@@ -30,6 +30,16 @@ ${LAUNCHER} c++ -std=c++20 -c ${HOST} -o ${MODULE}.o $(pkg-config --cflags ${MOD
 c++ ${MODULE}.o -o ${MODULE} $(pkg-config --libs ${MODULE}) -Wl,-rpath,$(pkg-config --variable=libdir ${MODULE})
 ./${MODULE}")
 endforeach()
+# A project in C alone, and the same host without CMake.
+if("c" IN_LIST COMPONENTS)
+  step(${CMAKE_COMMAND} -G Ninja -DCMAKE_PREFIX_PATH=${PREFIX} -S ${SOURCE}/examples/embed_c -B in-c)
+  step(${CMAKE_COMMAND} --build in-c)
+  step(in-c/lunagrad-embed-c)
+  step(sh -ec "export PKG_CONFIG_PATH=${PC}
+cc -std=c99 -Wall -Wextra -pedantic -Werror ${SOURCE}/examples/embed_c/main.c -o fit $(pkg-config --cflags --libs lunagrad-c) \
+-Wl,-rpath,$(pkg-config --variable=libdir lunagrad-c)
+./fit")
+endif()
 foreach(COMPONENT IN LISTS COMPONENTS)
   step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${PC} pkg-config --cflags --libs lunagrad-${COMPONENT})
 endforeach()
