@@ -9,7 +9,7 @@
 
 enum { kHandles = 64, kNoted = 16 };
 /* Handles of both threads, which each may use by mistake. */
-static void *volatile noted[kNoted];
+static void *noted[kNoted];
 
 typedef struct {
   uint64_t state;
@@ -42,7 +42,7 @@ static void *nonsense(Host *h) {
     case 4:
       return (void *)(uintptr_t)(((uint64_t)below(h, 5) << 32) | below(h, 1 << 20));
     default:
-      return noted[below(h, kNoted)];
+      return __atomic_load_n(&noted[below(h, kNoted)], __ATOMIC_ACQUIRE);
   }
 }
 static lg_tensor *a_tensor(Host *h) {
@@ -67,7 +67,7 @@ static void keep(Host *h, lg_code code, lg_tensor *made) {
   if (code != LG_OK || !made) return;
   note(h, lg_tensor_release(h->tensors[place]));
   h->tensors[place] = made;
-  if (one_in(h, 8)) noted[below(h, kNoted)] = made;
+  if (one_in(h, 8)) __atomic_store_n(&noted[below(h, kNoted)], (void *)made, __ATOMIC_RELEASE);
 }
 
 static void a_shape(Host *h, int64_t *shape, size_t *ndim) {
@@ -269,7 +269,7 @@ static void *run_host(void *argument) {
   do {
     int i;
     note(h, lg_engine_open(&options, &h->engine));
-    noted[below(h, kNoted)] = h->engine;
+    __atomic_store_n(&noted[below(h, kNoted)], (void *)h->engine, __ATOMIC_RELEASE);
     for (i = 0; i < 3000 && clock() < end; ++i) do_one(h);
     {
       const float values[2] = {1, 2};
