@@ -26,8 +26,10 @@ lg_code lg_backward(lg_tensor* root, lg_tensor* seed, uint32_t flags) {
     const HandleSlot& slot = slot_of(root, Kind::tensor);
     const Work work(*slot.engine);
     const Tensor start = slot.tensor;
-    backward(start, seed ? tensor_of(seed, *slot.engine) : Tensor(),
-             options_from(flags, LG_RETAIN_GRAPH | LG_CREATE_GRAPH));
+    // A leaf would own a gradient whose history owns the leaf: such a cycle is never freed.
+    if (flags & LG_CREATE_GRAPH)
+      refuse(LG_INVALID_ARGUMENT, "LG_CREATE_GRAPH is a flag of lg_grad(), whose gradients have no owner");
+    backward(start, seed ? tensor_of(seed, *slot.engine) : Tensor(), options_from(flags, LG_RETAIN_GRAPH));
   });
 }
 

@@ -248,12 +248,12 @@ LG_API lg_code lg_tensor_detach(lg_tensor* tensor, lg_tensor** detached);
 LG_API lg_code lg_tensor_set_requires_grad(lg_tensor* tensor, int32_t on);
 /* The gradient that lg_backward() added up; NULL and LG_OK when there is none. */
 LG_API lg_code lg_tensor_grad(lg_tensor* tensor, lg_tensor** grad);
-/* `grad` has the tensor's shape, dtype and device; NULL: none. */
+/* `grad` has the tensor's shape, dtype and device, and is taken without its history; NULL: none. */
 LG_API lg_code lg_tensor_set_grad(lg_tensor* tensor, lg_tensor* grad);
 
 enum {
   LG_RETAIN_GRAPH = 1, /* a second pass is possible */
-  LG_CREATE_GRAPH = 2, /* gradients can be differentiated; implies LG_RETAIN_GRAPH */
+  LG_CREATE_GRAPH = 2, /* lg_grad() alone: gradients can be differentiated; implies LG_RETAIN_GRAPH */
   LG_ALLOW_UNUSED = 4  /* lg_grad() gives NULL for an input that no output depends on, not LG_VALUE */
 };
 /* Adds to the gradients of all leaves that `root` depends on. `seed` has the root's shape; it may be null for

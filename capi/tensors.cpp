@@ -191,6 +191,6 @@ lg_code lg_tensor_set_grad(lg_tensor* tensor, lg_tensor* grad) {
     if (!grad) return x.set_grad({});
     const Tensor& value = tensor_of(grad, engine);
     value.storage().check_may_write("lg_tensor_set_grad");  // backward adds to it
-    x.set_grad(value);
+    x.set_grad(value.detach());  // else its history, or the tensor itself, could own the tensor
   });
 }

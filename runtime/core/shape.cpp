@@ -49,11 +49,13 @@ int64_t numel(const Shape& shape) {
   return count;
 }
 
-// Overflow wraps around for shapes that fit no memory; numel() refuses these shapes.
+// A product that wraps around, as it does for shapes that fit no memory; numel() refuses these shapes.
+static int64_t wrapped_product(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
+
 Strides contiguous_strides(const Shape& shape) {
   Strides strides(shape.size(), 1);
   for (int i = shape.size() - 2; i >= 0; --i)
-    strides[i] = int64_t(uint64_t(strides[i + 1]) * uint64_t(std::max<int64_t>(shape[i + 1], 1)));
+    strides[i] = wrapped_product(strides[i + 1], std::max<int64_t>(shape[i + 1], 1));
   return strides;
 }
 
@@ -71,7 +73,7 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
   for (int i = shape.size() - 1; i >= 0; --i) {
     if (shape[i] == 0) return true;
     if (shape[i] != 1 && strides[i] != expected) return false;
-    expected *= shape[i];
+    expected = wrapped_product(expected, shape[i]);
   }
   return true;
 }
