@@ -172,8 +172,8 @@ enum {
   LG_C128 = 9 /* two f64; on the CPU alone */
 };
 
-/* Elements without values. `shape` has `ndim` sizes and may be null when ndim is 0. `device` NULL: the
- * engine's. */
+/* Elements without values; booleans are 0. `shape` has `ndim` sizes and may be null when ndim is 0. `device`
+ * NULL: the engine's. */
 LG_API lg_code lg_tensor_empty(lg_engine* engine, lg_dtype dtype, const int64_t* shape, size_t ndim,
                                const char* device, lg_tensor** tensor);
 LG_API lg_code lg_tensor_zeros(lg_engine* engine, lg_dtype dtype, const int64_t* shape, size_t ndim,

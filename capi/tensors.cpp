@@ -49,7 +49,10 @@ void check_bytes(const Tensor& x, size_t bytes) {
 lg_code lg_tensor_empty(lg_engine* engine, lg_dtype dtype, const int64_t* shape, size_t ndim,
                         const char* device, lg_tensor** tensor) {
   return make_tensor(engine, dtype, shape, ndim, device, tensor,
-                     [](const Shape& size, DType type, Device& on) { return Tensor::empty(size, type, on); });
+                     [](const Shape& size, DType type, Device& on) {
+                       // Any other byte than 0 and 1 is no boolean.
+                       return type == DType::boolean ? zeros(size, type, on) : Tensor::empty(size, type, on);
+                     });
 }
 
 lg_code lg_tensor_zeros(lg_engine* engine, lg_dtype dtype, const int64_t* shape, size_t ndim,

@@ -290,7 +290,7 @@ Tensor spread_index(const char* op, const Tensor& index, const Tensor& source, i
   if (index.ndim() > 1) fail(op, ": the index must have one dim (got shape ", index.shape(), ")");
   Shape shape;
   for (int d = 0; d < source.ndim(); ++d) shape.push_back(d == dim ? index.numel() : 1);
-  if (source.ndim() == 0 || source.size(dim) != index.numel())
+  if (dim >= source.ndim() || source.size(dim) != index.numel())
     fail(op, ": a source of shape ", source.shape(), " does not fit ", index.numel(), " indices");
   return expand(reshape(index, shape), source.shape());
 }
@@ -316,7 +316,10 @@ const Op kIndexReduce{
                   .types = OpExample::Types::number},
                  {.inputs = {{{2, 3}}, {{4}, 0, 3, kIndex}, {{2, 4}}},
                   .params = {Value(1), Value(1), false},
-                  .types = OpExample::Types::number}}};
+                  .types = OpExample::Types::number},
+                 {.inputs = {{{2, 3}}, {{4}, 0, 3, kIndex}, {{4}}},
+                  .params = {Value(1), Value(1), false},
+                  .error = "index_reduce: a source of shape [4] does not fit 4 indices"}}};
 
 // --- segment_reduce ---
 

@@ -96,7 +96,10 @@ const Op kFull{.name = "full",
 void plain_shape(Call& call) { call.emit(call.list(0), dtype_or(call.params[1], default_dtype())); }
 void zeros_cpu(const Call& call) { fill_with(call.output(), 0); }
 void ones_cpu(const Call& call) { fill_with(call.output(), 1); }
-void empty_cpu(const Call&) {}
+// A byte other than 0 and 1 is no boolean.
+void empty_cpu(const Call& call) {
+  if (call.output().dtype() == DType::boolean) fill_with(call.output(), 0);
+}
 const Op kZeros{.name = "zeros",
                 .doc = "A tensor of zeros of shape size.",
                 .inputs = {},
