@@ -78,8 +78,8 @@ class Syntax {
 class Repl {
  public:
   Repl()
-      : session_([this](const Event& event) { handle(event); }, {.process_streams = true}),
-        editor_(history_file(), [this](const std::string& line) { return complete(line); }) {}
+      : editor_(history_file(), [this](const std::string& line) { return complete(line); }),
+        session_([this](const Event& event) { handle(event); }, {.process_streams = true}) {}
 
   int run(const RunOptions& options) {
     // Ctrl-C ends an evaluation or discards a line; between the two it does nothing.
@@ -187,8 +187,8 @@ class Repl {
 
   std::optional<int> exit_code_;  // set by the `ended` event
   Syntax syntax_;
+  LineEditor editor_;  // first: it sets the locale, which the session's thread copies
   Session session_;
-  LineEditor editor_;
 };
 
 }  // namespace
