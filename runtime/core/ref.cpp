@@ -72,8 +72,9 @@ Leftovers& leftovers() {
 thread_local FreeLists free_lists{};
 thread_local size_t live = 0;  // bytes of slabs, and of blocks outside slabs
 thread_local void (*check_growth)(size_t) = nullptr;
-// Whether the thread's free blocks go to other threads when it ends, or it has ended.
-thread_local enum class Bequest : uint8_t { none, made, executed } bequest = Bequest::none;
+// Whether a destructor will give the thread's free blocks to other threads, or has done so.
+enum class AtThreadEnd : uint8_t { unregistered, registered, done };
+thread_local AtThreadEnd at_end = AtThreadEnd::unregistered;
 
 void leave_blocks() {
   Leftovers& left = leftovers();
@@ -85,16 +86,16 @@ void leave_blocks() {
 struct LeavesBlocks {
   ~LeavesBlocks() {
     leave_blocks();
-    bequest = Bequest::executed;
+    at_end = AtThreadEnd::done;
   }
 };
 
 // When the thread's lists have got blocks: they must not be lost with the thread. Destructors of the thread's
 // other variables may free and allocate after it has ended.
-[[gnu::noinline]] void bequeath() {
-  if (bequest == Bequest::executed) return leave_blocks();
-  thread_local const LeavesBlocks at_the_end;
-  bequest = Bequest::made;
+[[gnu::noinline]] void leave_blocks_at_end() {
+  if (at_end == AtThreadEnd::done) return leave_blocks();
+  thread_local const LeavesBlocks destructor;
+  at_end = AtThreadEnd::registered;
 }
 
 // Takes up to `most` blocks. Returns their number.
@@ -140,7 +141,7 @@ void* pool_allocate(size_t bytes) {
   if (!free_lists[size_class]) [[unlikely]] {
     refill(size_class);
     void* const block = pop(free_lists, size_class);
-    if (bequest != Bequest::made) bequeath();
+    if (at_end != AtThreadEnd::registered) leave_blocks_at_end();
     return block;
   }
   return pop(free_lists, size_class);
@@ -153,8 +154,8 @@ void pool_free(void* block, size_t bytes) noexcept {
     return ::operator delete(block);
   }
   push(free_lists, class_of(bytes), block);
-  if (bequest != Bequest::made) [[unlikely]]
-    bequeath();
+  if (at_end != AtThreadEnd::registered) [[unlikely]]
+    leave_blocks_at_end();
 }
 
 bool pool_must_grow(size_t bytes) { return bytes > kLargest || !free_lists[class_of(bytes)]; }

@@ -1,4 +1,4 @@
-// The SIMD targets of this processor, of which tests exclude some (hwy::DisableTargets).
+// The SIMD targets of this processor. Tests exclude some targets (hwy::DisableTargets).
 #pragma once
 
 #include <hwy/targets.h>

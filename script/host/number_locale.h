@@ -1,7 +1,8 @@
 #pragma once
 // The locale of a session's thread. Scripts write and read numbers with '.', whatever LC_NUMERIC the program
 // has set with setlocale(): Lua and its library use the C library's numbers. The other categories are the
-// program's. For the thread that makes the object.
+// program's, copied when the object is made: the program must not call setlocale() meanwhile. For the thread
+// that makes the object.
 #include <locale.h>
 
 namespace lunagrad {

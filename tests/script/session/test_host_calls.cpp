@@ -18,7 +18,7 @@ namespace {
 
 struct Odd {};
 
-// Ops of which one function throws something that is no std::exception.
+// Ops whose shape, kernel or gradient throws something else than a std::exception.
 Operands same(const Call& call) { return {call.in[0] * 1.0}; }
 void shape_like(Call& call) { call.emit(call.in[0].shape(), call.in[0].dtype()); }
 void copy_floats(const Call& call) {
