@@ -70,7 +70,7 @@ endforeach()
 # All shaders as one source, which also has the table of the modules by name.
 add_executable(lunagrad-compile-shaders ${PROJECT_SOURCE_DIR}/gpu/generate/compile_shaders.cpp)
 target_include_directories(lunagrad-compile-shaders PRIVATE ${PROJECT_SOURCE_DIR} ${LUNAGRAD_GLSLANG_INCLUDE})
-target_link_libraries(lunagrad-compile-shaders PRIVATE ${GLSLANG_LIBRARIES} Threads::Threads)
+target_link_libraries(lunagrad-compile-shaders PRIVATE ${GLSLANG_LIBRARIES} ZLIB::ZLIB Threads::Threads)
 set(SHADER_TABLE ${SHADER_DIR}/table.cpp)
 add_custom_command(OUTPUT ${SHADER_TABLE}
   COMMAND lunagrad-compile-shaders ${SHADER_TABLE} 2 ${PROJECT_SOURCE_DIR}/gpu/ops/glsl ${PROJECT_SOURCE_DIR}/gpu/ops
@@ -98,7 +98,7 @@ lunagrad_precompile_headers(lunagrad-gpu-objects <volk.h>)
 lunagrad_group_sources(lunagrad-gpu-objects)
 target_compile_options(lunagrad-gpu-objects PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-gpu-objects PUBLIC VK_NO_PROTOTYPES)
-target_link_libraries(lunagrad-gpu-objects PUBLIC lunagrad-runtime ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES})
+target_link_libraries(lunagrad-gpu-objects PUBLIC lunagrad-runtime ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES} ZLIB::ZLIB)
 add_library(lunagrad-gpu SHARED $<TARGET_OBJECTS:lunagrad-gpu-objects> $<TARGET_OBJECTS:lunagrad-shaders>)
-target_link_libraries(lunagrad-gpu PUBLIC lunagrad-runtime PRIVATE ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES})
+target_link_libraries(lunagrad-gpu PUBLIC lunagrad-runtime PRIVATE ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES} ZLIB::ZLIB)
 target_link_options(lunagrad-gpu PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL)

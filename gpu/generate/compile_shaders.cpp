@@ -1,10 +1,12 @@
 // Compiles the shaders from GLSL to SPIR-V and writes the C++ source that holds all modules (ShaderCode in
-// gpu/vulkan/pipeline.h). One process for all of them: glslang takes ten times as long to start as to compile
-// a shader. Runs during the build; the arguments are the source to write, the number of folders for #include,
-// these folders and the shaders.
+// gpu/vulkan/pipeline_maker.h), without names of variables and deflated: half of the library would be SPIR-V
+// otherwise. One process for all of them: glslang takes ten times as long to start as to compile a shader.
+// Runs during the build; the arguments are the source to write, the number of folders for #include, these
+// folders and the shaders.
 #include <glslang/Public/ResourceLimits.h>
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
+#include <zlib.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -71,8 +73,31 @@ std::vector<uint32_t> compile(const std::string& path, Includes& includes) {
   program.addShader(&shader);
   if (!program.link(kMessages)) throw std::runtime_error(path + ": " + program.getInfoLog());
   std::vector<uint32_t> words;
-  glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words);
+  glslang::SpvOptions options;
+  options.stripDebugInfo = true;
+  glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &options);
   return words;
+}
+
+std::string deflated(std::span<const uint32_t> words) {
+  uLongf size = compressBound(words.size_bytes());
+  std::string bytes(size, '\0');
+  if (compress2(reinterpret_cast<Bytef*>(bytes.data()), &size, reinterpret_cast<const Bytef*>(words.data()),
+                words.size_bytes(), Z_BEST_COMPRESSION) != Z_OK)
+    throw std::runtime_error("deflating a shader failed");
+  bytes.resize(size);
+  return bytes;
+}
+
+// A string literal of any bytes. Three octal digits each: a digit that follows cannot be part of the escape.
+void write_literal(std::ostream& out, std::string_view bytes) {
+  constexpr size_t kLine = 30;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(bytes[at]);
+    out << (at % kLine == 0 ? at == 0 ? "\n\"" : "\"\n\"" : "") << '\\' << char('0' + (byte >> 6))
+        << char('0' + (byte >> 3 & 7)) << char('0' + (byte & 7));
+  }
+  out << '"';
 }
 
 std::string source_of(std::span<char*> shaders, Includes& includes) {
@@ -80,18 +105,17 @@ std::string source_of(std::span<char*> shaders, Includes& includes) {
   for (const char* const path : shaders) by_name[fs::path(path).stem().string()] = path;
   std::ostringstream out;
   out << "// Written by gpu/generate/compile_shaders.cpp.\n#include <cstdint>\n\n#include "
-         "\"gpu/vulkan/pipeline.h\"\n"
+         "\"gpu/vulkan/pipeline_maker.h\"\n"
          "#include \"shaders/constants.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n\n";
+  out << "constexpr ShaderCode kShaders[] = {\n";
   for (const auto& [name, path] : by_name) {
-    out << "constexpr uint32_t " << name << "_words[] = {";
-    int column = 0;
-    for (const uint32_t word : compile(path, includes))
-      out << (column++ % 12 == 0 ? "\n" : "") << word << ',';
-    out << "};\n";
+    const std::vector<uint32_t> words = compile(path, includes);
+    const std::string bytes = deflated(words);
+    out << "{\"" << name << "\", std::string_view(";
+    write_literal(out, bytes);
+    out << ", " << bytes.size() << "), " << words.size() * sizeof(uint32_t) << ", shaders::constant_ids(\""
+        << name << "\")},\n";
   }
-  out << "\nconstexpr ShaderCode kShaders[] = {\n";
-  for (const auto& [name, path] : by_name)
-    out << "    {\"" << name << "\", " << name << "_words, shaders::constant_ids(\"" << name << "\")},\n";
   out << "};\n\n}  // namespace\n\nstd::span<const ShaderCode> all_shaders() { return kShaders; }\n\n}  // "
          "namespace lunagrad::gpu\n";
   return std::move(out).str();

@@ -98,7 +98,7 @@ class Library {
       lock.unlock();
       try {
         job.shader->words = compile_glsl(job.shader->name, job.glsl, "");
-        job.shader->code = {job.shader->name, job.shader->words};
+        job.shader->code = shader_code(job.shader->name, job.shader->words);
         job.shader->ready = true;
       } catch (const Error& error) {
         job.shader->give_up(error.what());

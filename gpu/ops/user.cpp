@@ -189,7 +189,7 @@ int64_t compile_user_kernel(const KernelSource& source, const PhysicalDevice& de
     throw;
   }
   kernel.name = source.name;
-  kernel.code = {kernel.name, kernel.words};
+  kernel.code = shader_code(kernel.name, kernel.words);
   kernel.threads = source.threads;
   kernel.params = source.params.size();
   return all.by_text[key] = int64_t(all.kernels.size()) - 1;

@@ -15,7 +15,7 @@ std::string first_line() {
   static const std::string line = [] {
     uint64_t hash = checksum({});
     for (const char* shader : {"matmul", "matmul_cooperative"})
-      hash = checksum(std::as_bytes(find_shader(shader).words), hash);
+      hash = checksum(std::as_bytes(std::span(find_shader(shader).stored)), hash);
     char text[32];
     std::snprintf(text, sizeof text, "shaders %016llx", static_cast<unsigned long long>(hash));
     return std::string(text);

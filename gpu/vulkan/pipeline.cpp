@@ -60,7 +60,7 @@ void Pipelines::come_to_rest() noexcept {
 }
 
 size_t Pipelines::Hash::operator()(const Wanted& wanted) const {
-  size_t hash = reinterpret_cast<size_t>(wanted.code.words.data()) + wanted.code.bfloat;
+  size_t hash = reinterpret_cast<size_t>(wanted.code.stored.data()) + wanted.code.bfloat;
   for (const uint32_t value : wanted.constants) hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }

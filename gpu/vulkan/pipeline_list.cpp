@@ -10,18 +10,18 @@ namespace {
 constexpr size_t kMostPipelines = 512;
 constexpr uint32_t kMostRuns = 8;
 
-// FNV-1a over the words of a module. Checksums are kept, since many lines are variants of one shader.
+// FNV-1a over the stored bytes of a module. Checksums are kept, since many lines are variants of one shader.
 class Checksums {
  public:
   uint64_t of(const ShaderCode& code) {
-    const auto [entry, first] = sums_.try_emplace(code.words.data(), 0xcbf29ce484222325u);
+    const auto [entry, first] = sums_.try_emplace(code.stored.data(), 0xcbf29ce484222325u);
     if (first)
-      for (const uint32_t word : code.words) entry->second = (entry->second ^ word) * 0x100000001b3u;
+      for (const char byte : code.stored) entry->second = (entry->second ^ uint8_t(byte)) * 0x100000001b3u;
     return entry->second;
   }
 
  private:
-  std::unordered_map<const uint32_t*, uint64_t> sums_;
+  std::unordered_map<const char*, uint64_t> sums_;
 };
 
 }  // namespace
@@ -52,7 +52,9 @@ PipelineList pipeline_list(std::string_view text) {
     in >> name >> std::hex >> sum >> std::dec >> used.key.code.bfloat >> used.runs;
     const ShaderCode* const code = in ? embedded_shader(name) : nullptr;
     if (!code || sums.of(*code) != sum) continue;
-    used.key.code = {code->name, code->words, code->ids, used.key.code.bfloat};
+    const bool bfloat = used.key.code.bfloat;
+    used.key.code = *code;
+    used.key.code.bfloat = bfloat;
     for (uint32_t value = 0; in >> value;) used.key.constants.push_back(value);
     if (in.eof() && used.key.constants.size() <= code->ids.size()) list.push_back(std::move(used));
   }
@@ -64,7 +66,7 @@ PipelineList after_run(const PipelineList& before, const std::vector<PipelineKey
   for (const PipelineKey& key : used) {
     // Kernels of scripts are left out: they are compiled at run time.
     const ShaderCode* const code = embedded_shader(key.code.name);
-    if (code && code->words.data() == key.code.words.data()) list.push_back({key, 0});
+    if (code && code->stored.data() == key.code.stored.data()) list.push_back({key, 0});
   }
   for (const auto& [key, runs] : before) {
     const bool again = std::find(used.begin(), used.end(), key) != used.end();

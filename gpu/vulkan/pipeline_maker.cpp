@@ -1,7 +1,10 @@
 #include "gpu/vulkan/pipeline_maker.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "gpu/vulkan/portable_matrices.h"
 #include "runtime/core/error.h"
@@ -33,6 +36,24 @@ std::vector<uint32_t> without_controls(std::span<const uint32_t> words, const Ph
 }
 
 }  // namespace
+
+ShaderCode shader_code(std::string_view name, std::span<const uint32_t> words) {
+  return {name, {reinterpret_cast<const char*>(words.data()), words.size_bytes()}};
+}
+
+std::vector<uint32_t> words_of(const ShaderCode& code) {
+  const size_t bytes = code.inflated ? code.inflated : code.stored.size();
+  std::vector<uint32_t> words(bytes / sizeof(uint32_t));
+  if (code.inflated == 0) {
+    std::memcpy(words.data(), code.stored.data(), bytes);
+  } else {
+    uLongf size = bytes;
+    const int result = uncompress(reinterpret_cast<Bytef*>(words.data()), &size,
+                                  reinterpret_cast<const Bytef*>(code.stored.data()), code.stored.size());
+    if (result != Z_OK || size != bytes) fail_as(ErrorKind::memory, "vulkan: no memory to load ", code.name);
+  }
+  return words;
+}
 
 const ShaderCode* embedded_shader(std::string_view name) {
   const auto all = all_shaders();
@@ -92,7 +113,7 @@ void PipelineMaker::save() const {
 }
 
 VkPipeline PipelineMaker::make(const ShaderCode& code, Constants constants) const {
-  std::vector<uint32_t> words = without_controls(code.words, context_.physical);
+  std::vector<uint32_t> words = without_controls(words_of(code), context_.physical);
   if (is_cooperative(words)) words = portable_matrices(words, code.bfloat);
   VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   module_info.codeSize = words.size() * sizeof(uint32_t);

@@ -20,17 +20,20 @@ using Constants = std::span<const uint32_t>;
 
 // One SPIR-V module. Its memory lives as long as the process.
 struct ShaderCode {
-  std::string_view name;  // the file's name, without the extension
-  std::span<const uint32_t> words;
+  std::string_view name;    // the file's name, without the extension
+  std::string_view stored;  // the bytes of its words; deflated (RFC 1950) where `inflated` is not 0
+  size_t inflated = 0;      // bytes of its words
   std::span<const uint32_t> ids = {};  // ids of its specialization constants (shaders/constants.h)
   bool bfloat = false;                 // its cooperative matrices multiply bfloat16, not f16
   // Describes the variant with these constants, for people. Null: the values are listed.
   std::string (*variant)(const ShaderCode&, Constants) = nullptr;
 
   bool is(const ShaderCode& other) const {
-    return words.data() == other.words.data() && bfloat == other.bfloat;
+    return stored.data() == other.stored.data() && bfloat == other.bfloat;
   }
 };
+ShaderCode shader_code(std::string_view name, std::span<const uint32_t> words);  // reads words where they are
+std::vector<uint32_t> words_of(const ShaderCode&);
 std::span<const ShaderCode> all_shaders();                 // written by the build, sorted by name
 const ShaderCode* embedded_shader(std::string_view name);  // null if there is none
 const ShaderCode& find_shader(std::string_view name);      // Error of kind device if there is none

@@ -83,8 +83,9 @@ TEST_CASE("the pipelines of the last run come first, and those unused for many r
   CHECK(list.size() == 2);
   // Kernels of scripts are not listed.
   PipelineKey own = keys[0];
-  const std::vector<uint32_t> words(own.code.words.begin(), own.code.words.end());
-  own.code.words = words;
+  const std::vector<uint32_t> words = gpu::words_of(own.code);
+  own.code = gpu::shader_code(own.code.name, words);
+  CHECK(gpu::words_of(own.code) == words);
   CHECK(gpu::after_run({}, {own}).empty());
   CHECK(gpu::after_run({}, numbered(600)).size() == 512);
 }

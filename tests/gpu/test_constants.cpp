@@ -27,7 +27,7 @@ TEST_CASE("the structs of shaders have the ids of their SPIR-V, once each and in
   for (const gpu::ShaderCode& code : gpu::all_shaders()) {
     CAPTURE(code.name);
     CHECK(std::adjacent_find(code.ids.begin(), code.ids.end(), std::greater_equal<>()) == code.ids.end());
-    for (const uint32_t id : ids_in(code.words))
+    for (const uint32_t id : ids_in(gpu::words_of(code)))
       CHECK(std::find(code.ids.begin(), code.ids.end(), id) != code.ids.end());
   }
 }

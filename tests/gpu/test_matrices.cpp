@@ -93,7 +93,7 @@ TEST_CASE("the shader of the matrix units is translated to SPV_KHR_cooperative_m
     return shader.name == "matmul_cooperative";
   });
   REQUIRE(found != shaders.end());
-  const std::span<const uint32_t> given = found->words;
+  const std::vector<uint32_t> given = gpu::words_of(*found);
   REQUIRE(gpu::is_cooperative(given));
   for (const bool bfloat : {false, true}) {
     const std::vector<uint32_t> made = gpu::portable_matrices(given, bfloat);
