@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
@@ -135,6 +136,12 @@ TEST_CASE("integers and bool sum in i64, and their extremes keep the dtype") {
   check_values(argmax(x), naive(x, 3, argmax_of), 0, "argmax i32");
   const Tensor big = full({3}, int64_t(1) << 60, DType::i64);
   CHECK(sum(big).item_integer() == 3 * (int64_t(1) << 60));
+  // They wrap around.
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
+  const Tensor ends = Tensor::from<int64_t>(std::vector<int64_t>{kMost, 2}, {2, 1});
+  CHECK(sum(ends).item_integer() == kLeast + 1);
+  CHECK(sum(ends, {0}).item_integer() == kLeast + 1);
+  CHECK(prod(ends).item_integer() == -2);
   const Tensor truth = gt(x, Tensor::number(int64_t(0)));
   check_values(sum(truth, {0}), naive(truth, 1, sum_of), 0, "sum bool");
   CHECK(any(truth).item() == 1);

@@ -20,17 +20,22 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Sums and products of integers wrap around in this type.
+template <class A>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<A>, std::make_unsigned<A>, std::type_identity<A>>::type;
+
 // Reductions, one element at a time. `next` of the comparisons takes a NaN and then keeps it.
 struct Sum {
   template <class A>
   static A next(A state, A x, double) {
-    return state + x;
+    return A(Wrapping<A>(state) + Wrapping<A>(x));
   }
 };
 struct Product {
   template <class A>
   static A next(A state, A x, double) {
-    return state * x;
+    return A(Wrapping<A>(state) * Wrapping<A>(x));
   }
 };
 struct Max {
