@@ -82,7 +82,7 @@ TEST_CASE("a product whose last tiles are computed in parts is correct, also at 
   Opened device(2);
   const gpu::DeviceRates rates = gpu::default_rates(device.physical());
   int tails = 0;
-  for (const int64_t rows : {150, 290, 420})
+  for (const int64_t rows : {150, 290, 420, 600, 900})
     for (const int64_t columns : {61, 64})
       for (const int64_t k : {1024, 1031})
         for (const bool ends : {false, true}) {

@@ -61,7 +61,8 @@ TEST_CASE("cosines of equal rows on the device are 1") {
 
 TEST_CASE("cosines of rows on the device whose squares leave the range") {
   const Tensor x = random({40, 20}, 33), y = random({40, 20}, 34);
-  for (const double scale : {0x1p-100, 0x1p-70, 0x1p70, 0x1p110})
+  // Their gradients, which the scale divides, are normal numbers: a device may lack others.
+  for (const double scale : {0x1p-100, 0x1p-70, 0x1p70, 0x1p100})
     for (const int dim : {0, 1}) {
       const TensorList wanted =
           measured({"", [&](const Tensor& a, const Tensor& b) { return cosine_similarity(a, b, dim, 0); }},

@@ -29,11 +29,19 @@ Element element_at(int64_t at, int64_t other) {
 Vector vector_at(int64_t at, int64_t other) {
   return Vector(load_four(arguments.operand, at, TYPE), load_four(arguments.other, other, OTHER_TYPE));
 }
+// The three sums are rounded in the same way, so that those of equal rows are equal: `precise` keeps compilers from
+// joining additions of some of them with products.
 State with(State state, Element e, uint i) {
-  return state + vec3(e.x * e.y, e.x * e.x, e.y * e.y);
+  precise State sums = state + vec3(e.x * e.y, e.x * e.x, e.y * e.y);
+  return sums;
+}
+float sum_of_products(vec4 a, vec4 b) {
+  precise float sum = (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w);
+  return sum;
 }
 State with_vector(State state, Vector v, uint i) {
-  return state + vec3(dot(v.x, v.t), dot(v.x, v.x), dot(v.t, v.t));
+  precise State sums = state + vec3(sum_of_products(v.x, v.t), sum_of_products(v.x, v.x), sum_of_products(v.t, v.t));
+  return sums;
 }
 void keep(uint64_t i, State state) {
   [[unroll]] for (uint k = 0; k < 3; ++k) store_f32(arguments.parts, int64_t(3 * i + k), state[k]);
@@ -82,7 +90,7 @@ void finish(uint index, State state) {
     if (decides)
       cosine = cosine * quotient_of(most[k], least);
     else if (!equal || k == 0)
-      cosine = lg_quotient(cosine, equal ? square : unit);
+      cosine = equal && cosine == square ? 1.0 : lg_quotient(cosine, equal ? square : unit);  // quotients are rounded, too
     store_f32(arguments.second, int64_t(k) * arguments.results + index, decides ? least : unit * most[k]);
   }
   store_f32(arguments.result, int64_t(index), cosine);
