@@ -4,6 +4,7 @@
 
 #include "capi/structs.h"
 #include "runtime/core/op_name.h"
+#include "runtime/cpu/device/cpu_device.h"
 #include "runtime/cpu/parallel.h"
 #ifdef LUNAGRAD_HAS_GPU
 #include "gpu/gpu.h"
@@ -15,9 +16,12 @@ namespace lunagrad::capi {
 
 namespace {
 
-constexpr size_t kOptions = 48, kEngineInfo = 64, kDeviceInfo = 56;  // sizes of the first versions
+constexpr size_t kOptions = 48, kEngineInfo = 64, kDeviceInfo = 56, kThreadPool = 24,
+                 kAllocator = 32;  // sizes of the first versions
 static_assert(sizeof(lg_engine_options) == kOptions && sizeof(lg_engine_info) == kEngineInfo &&
-              sizeof(lg_device_info) == kDeviceInfo);
+              sizeof(lg_device_info) == kDeviceInfo && sizeof(lg_thread_pool) == kThreadPool &&
+              sizeof(lg_allocator) == kAllocator);
+constexpr int32_t kMostThreads = 1024;
 
 // Held while a handle of an engine ends, and while another thread uses one.
 std::mutex& engines_mutex() {
@@ -179,8 +183,30 @@ lg_code lg_engine_get_info(lg_engine* engine, lg_engine_info* info) {
 
 lg_code lg_set_thread_count(int32_t count) {
   return wall([&] {
-    if (count < 1 || count > 1024) refuse(LG_INVALID_ARGUMENT, "count is ", count, ", not 1 to 1024");
+    if (count < 1 || count > kMostThreads)
+      refuse(LG_INVALID_ARGUMENT, "count is ", count, ", not 1 to ", kMostThreads);
     set_thread_count(count);
+  });
+}
+
+lg_code lg_set_thread_pool(const lg_thread_pool* pool) {
+  return wall([&] {
+    if (!pool) return use_host_threads({});
+    const lg_thread_pool given = read_struct(pool, kThreadPool, "lg_thread_pool");
+    require(reinterpret_cast<const void*>(given.run), "lg_thread_pool: run");
+    if (given.count < 1 || given.count > kMostThreads)
+      refuse(LG_INVALID_ARGUMENT, "lg_thread_pool: count is ", given.count, ", not 1 to ", kMostThreads);
+    use_host_threads({given.run, given.user, given.count});
+  });
+}
+
+lg_code lg_set_allocator(const lg_allocator* allocator) {
+  return wall([&] {
+    const lg_allocator given = read_struct(allocator, kAllocator, "lg_allocator");
+    require(reinterpret_cast<const void*>(given.allocate), "lg_allocator: allocate");
+    require(reinterpret_cast<const void*>(given.free), "lg_allocator: free");
+    if (!use_host_memory({given.allocate, given.free, given.user}))
+      refuse(LG_BUSY, "a tensor was made before the allocator was set");
   });
 }
 

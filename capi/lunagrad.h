@@ -137,6 +137,33 @@ LG_API lg_code lg_engine_get_info(lg_engine* engine, lg_engine_info* info);
  * the process may use, or OMP_NUM_THREADS. 1 to 1024. Call it while no operation runs on any thread. */
 LG_API lg_code lg_set_thread_count(int32_t count);
 
+/* Threads of the host, which run the loops in place of the library's. `run` calls task(data, i) once for each i
+ * below `count`, on any threads, and returns when all calls have returned. A task calls no function of the
+ * host but the allocator. Every engine of the process uses them. NULL: the library's own threads again. Call
+ * it while no operation runs on any thread. */
+typedef void (*lg_task)(void* data, int32_t i);
+typedef struct lg_thread_pool {
+  uint32_t struct_size;
+  int32_t count; /* of tasks for a loop: the threads that take part, 1 to 1024 */
+  void (*run)(void* user, lg_task task, void* data, int32_t count);
+  void* user;
+} lg_thread_pool;
+LG_API lg_code lg_set_thread_pool(const lg_thread_pool* pool);
+
+/* Memory of the host for the elements of tensors on the CPU. Small objects of the library, at most a few KiB an
+ * operation, stay with malloc. `allocate` gives `bytes` at a multiple of `alignment` (64), or NULL, which
+ * makes the operation LG_OUT_OF_MEMORY; `free` gets the same `bytes`. Both are called on any thread, several at
+ * once. A block may be in use until the engine is closed, and longer where DLPack exported it. Once, before
+ * the first tensor of the process: LG_BUSY later. */
+typedef struct lg_allocator {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  void* (*allocate)(void* user, size_t bytes, size_t alignment);
+  void (*free)(void* user, void* block, size_t bytes);
+  void* user;
+} lg_allocator;
+LG_API lg_code lg_set_allocator(const lg_allocator* allocator);
+
 typedef struct lg_device_info {
   uint32_t struct_size;
   int32_t is_cpu;
@@ -155,6 +182,45 @@ LG_API lg_code lg_device_missing(lg_engine* engine, lg_text** reasons);
 /* Returns when the device has done its work. NULL: the engine's device. Functions that read values wait by
  * themselves. */
 LG_API lg_code lg_device_sync(lg_engine* engine, const char* device);
+
+/* ---- the host's Vulkan device ---- */
+
+/* A logical device of the host; docs/embedding.md lists the features that it needs. Handles of Vulkan are
+ * pointers (VkInstance, VkPhysicalDevice, VkDevice, VkQueue) or numbers (VkBuffer, VkSemaphore). */
+typedef struct lg_vulkan {
+  uint32_t struct_size;
+  uint32_t queue_family; /* of the queue, which must compute */
+  void* instance;
+  void* physical_device;
+  void* device;
+  void* queue;
+  int32_t float64;      /* 1: shaderFloat64 is enabled */
+  int32_t matrix_units; /* 1: so are shaderFloat16 and the extensions of cooperative matrices that there are */
+  /* Called around each submission to the queue, on any thread. NULL: nobody else uses the queue. */
+  void (*lock)(void* user);
+  void (*unlock)(void* user);
+  void* user;
+} lg_vulkan;
+/* Makes a device of it, whose name is valid for the life of the process: "vulkan:host", "vulkan:host1". Every
+ * engine of the process may use it, until lg_vulkan_close(). The host keeps its device until then. */
+LG_API lg_code lg_vulkan_open(lg_engine* engine, const lg_vulkan* vulkan, const char** device);
+/* Waits for the work and destroys what the library made on the device. Its tensors give LG_DEVICE then. */
+LG_API lg_code lg_vulkan_close(lg_engine* engine, const char* device);
+
+typedef struct lg_vulkan_buffer {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t buffer;    /* VkBuffer; it may be bound as storage, and copied from and to */
+  uint64_t offset;    /* bytes to the first element; strides as lg_tensor_get_info() says */
+  uint64_t semaphore; /* a timeline VkSemaphore: the elements are there when it has reached `value` */
+  uint64_t value;
+} lg_vulkan_buffer;
+/* The place of a tensor on a host's device, without a copy. Submits the work that its elements need, and does
+ * not wait. Valid until the tensor is released or written. `writes`: the host will write the elements. */
+LG_API lg_code lg_tensor_vulkan(lg_tensor* tensor, int32_t writes, lg_vulkan_buffer* buffer);
+/* Later work on the device waits until the host's timeline semaphore has reached `value`: the host reads or
+ * writes a tensor until then. The host has submitted the work that signals it. */
+LG_API lg_code lg_vulkan_wait(lg_engine* engine, const char* device, uint64_t semaphore, uint64_t value);
 
 /* ---- tensors ---- */
 

@@ -1,9 +1,12 @@
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <vector>
 
 #include "gpu/device/device.h"
 #include "gpu/gpu.h"
+#include "runtime/core/error.h"
+#include "runtime/core/tensor.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -37,7 +40,46 @@ std::vector<std::unique_ptr<Device>> find_devices(std::string& reason) {
   return devices;
 }
 
+VulkanDevice& shared_device(Device& device) {
+  auto* const found = dynamic_cast<VulkanDevice*>(&device);
+  if (!found || !found->is_shared())
+    fail_as(ErrorKind::device, device.name(), " is no device that the program shares");
+  return *found;
+}
+
 }  // namespace
+
+Device& open_host_device(const HostDevice& host) {
+  const std::shared_ptr<Instance> instance = Instance::adopt(static_cast<VkInstance>(host.instance));
+  std::string reason;
+  std::optional<PhysicalDevice> physical =
+      instance->examine(static_cast<VkPhysicalDevice>(host.physical), reason, host.queue_family);
+  if (!physical) throw Error(reason.substr(0, reason.find('\n')), ErrorKind::device);
+  physical->host = {static_cast<VkDevice>(host.device), static_cast<VkQueue>(host.queue), host.lock,
+                    host.unlock, host.user};
+  physical->upload_queue.reset();
+  physical->float64 &= host.float64;
+  if (!host.matrix_units) physical->matrix_units = {};
+  // Extensions that the program may not have enabled.
+  physical->calibrated = physical->budget = false;
+  static std::atomic<int> count{0};
+  const int number = count++;
+  auto made = std::make_unique<VulkanDevice>(number == 0 ? "vulkan:host" : text("vulkan:host", number),
+                                             instance, *physical);
+  return add_device(std::move(made));
+}
+
+void close_host_device(Device& device) { shared_device(device).close(); }
+
+DeviceBuffer device_buffer(const Tensor& x) {
+  VulkanDevice& device = shared_device(x.device());
+  if (x.numel() == 0) fail_as(ErrorKind::value, "a tensor without elements has no buffer");
+  return device.buffer_of(x.storage().data(), size_t(x.offset()) * item_size(x.dtype()));
+}
+
+void wait_for_host(Device& device, uint64_t semaphore, uint64_t value) {
+  shared_device(device).wait_for_host(semaphore, value);
+}
 
 void close() {
   for (VulkanDevice* device : open_devices()) device->close();

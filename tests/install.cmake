@@ -70,4 +70,10 @@ if(XVFB)
   if(bytes LESS 20000)  # an empty window packs into a tenth
     message(FATAL_ERROR "the picture of the host's window has ${bytes} bytes: it shows no panels")
   endif()
+  if(EXISTS ${WORK}/prefix/include/lunagrad.h)  # the C library, too
+    step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed_vulkan -B embed_vulkan -DCMAKE_PREFIX_PATH=${WORK}/prefix
+         -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+    step(${CMAKE_COMMAND} --build embed_vulkan)
+    step(${XVFB} -a -n 91 -s "-screen 0 1280x1024x24" embed_vulkan/lunagrad-embed-vulkan 40)
+  endif()
 endif()

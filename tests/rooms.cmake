@@ -278,4 +278,4 @@ room(ui "The header of the panels for a host."
 room(ui/app "The program: windows, arguments, frames."
      runtime/core runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window ui/workbench)
 room(capi "The C library: handles, the wall around each function, and the functions of lunagrad.h."
-     gpu runtime runtime/core runtime/cpu runtime/tape script/meta)
+     gpu runtime runtime/core runtime/cpu runtime/cpu/device runtime/tape script/meta)

@@ -138,6 +138,21 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
   ++copies_out_;
 }
 
+DeviceBuffer VulkanDevice::buffer_of(const void* handle, size_t offset) {
+  const std::lock_guard guard(lock_);
+  const Range& range = *static_cast<const Range*>(handle);
+  Stream& stream = machine_of(range).stream;
+  stream.faults().check_sound(range);
+  const Timeline::Point done = stream.submit_all();
+  return {reinterpret_cast<uint64_t>(range.block->buffer), range.offset + offset,
+          reinterpret_cast<uint64_t>(done.semaphore), done.value};
+}
+
+void VulkanDevice::wait_for_host(uint64_t semaphore, uint64_t value) {
+  const std::lock_guard guard(lock_);
+  machine().stream.wait_for_host({reinterpret_cast<VkSemaphore>(semaphore), value});
+}
+
 // A host copy of a range. Its buffer belongs to the range's machine.
 class VulkanDevice::CopyOfRange final : public HostCopy {
  public:

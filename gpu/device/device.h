@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "gpu/gpu.h"
 #include "gpu/ops/index/sorted_indices.h"
 #include "gpu/ops/kernels.h"
 #include "gpu/ops/unit_operands.h"
@@ -58,6 +59,11 @@ class VulkanDevice final : public Device,
   std::string keep_plans() override;
   std::string measure_rates() override;
   bool computes_on_cpu() const override;
+
+  // For a device that the program shares (gpu/gpu.h).
+  bool is_shared() const { return physical_.host.has_value(); }
+  DeviceBuffer buffer_of(const void* handle, size_t offset);
+  void wait_for_host(uint64_t semaphore, uint64_t value);
 
   uint64_t copies_out() const;  // calls of copy_out() so far
 

@@ -270,7 +270,65 @@ std::shared_ptr<Instance> Instance::open(std::string& reason) {
 
 Instance::~Instance() {
   if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-  if (handle_) vkDestroyInstance(handle_, nullptr);
+  if (handle_ && own_) vkDestroyInstance(handle_, nullptr);
+}
+
+std::shared_ptr<Instance> Instance::adopt(VkInstance handle) {
+  check(volkInitialize(), "opening the Vulkan loader");
+  volkLoadInstanceOnly(handle);
+  std::shared_ptr<Instance> instance(new Instance);
+  instance->handle_ = handle;
+  instance->own_ = false;
+  return instance;
+}
+
+std::optional<PhysicalDevice> Instance::examine(VkPhysicalDevice handle, std::string& rejected,
+                                                std::optional<uint32_t> wanted_family) const {
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceFloatControlsProperties controls{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, &subgroup};
+  VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &controls};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  vkGetPhysicalDeviceProperties(handle, &properties.properties);
+  const std::string name = properties.properties.deviceName;
+  if (properties.properties.apiVersion < kOldestVersion) {
+    rejected += text("vulkan: ", name, " is left out: its driver is older than Vulkan 1.2\n");
+    return std::nullopt;
+  }
+  properties.pNext = &driver;
+  vkGetPhysicalDeviceProperties2(handle, &properties);
+  Features features;
+  vkGetPhysicalDeviceFeatures2(handle, &features.base);
+  const std::vector<VkQueueFamilyProperties> families = queue_families(handle);
+  const bool known = !wanted_family || (*wanted_family < families.size() &&
+                                        (families[*wanted_family].queueFlags & VK_QUEUE_COMPUTE_BIT));
+  const int family = !known ? -1 : wanted_family ? int(*wanted_family) : compute_family(families);
+  const char* missing =
+      family < 0 ? "a compute queue" : missing_feature(features, properties.properties.limits);
+  if (missing) {
+    rejected += text("vulkan: ", name, " is left out: it lacks ", missing, "\n");
+    return std::nullopt;
+  }
+  PhysicalDevice device;
+  device.handle = handle;
+  device.name = name;
+  device.driver = text(driver.driverName, " ", driver.driverInfo);
+  device.queue_family = uint32_t(family);
+  device.upload_queue = find_upload_queue(families, device.queue_family);
+  device.float64 = features.base.features.shaderFloat64;
+  device.type = properties.properties.deviceType;
+  device.limits = properties.properties.limits;
+  device.processors = processor_count(handle);
+  device.subgroup_size = subgroup.subgroupSize;
+  device.keeps_nan = controls.shaderSignedZeroInfNanPreserveFloat32;
+  device.keeps_denormals = controls.shaderDenormPreserveFloat32;
+  device.subgroup_sums = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
+                         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+  device.stamp_bits = families[device.queue_family].timestampValidBits;
+  device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
+  device.matrix_units = find_matrix_units(handle_, handle);
+  device.budget = has_extension(handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  return device;
 }
 
 std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) const {
@@ -279,51 +337,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
   std::vector<VkPhysicalDevice> handles(count);
   vkEnumeratePhysicalDevices(handle_, &count, handles.data());
   std::vector<PhysicalDevice> found;
-  for (const VkPhysicalDevice handle : handles) {
-    VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
-    VkPhysicalDeviceFloatControlsProperties controls{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, &subgroup};
-    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &controls};
-    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
-    vkGetPhysicalDeviceProperties(handle, &properties.properties);
-    const std::string name = properties.properties.deviceName;
-    if (properties.properties.apiVersion < kOldestVersion) {
-      rejected += text("vulkan: ", name, " is left out: its driver is older than Vulkan 1.2\n");
-      continue;
-    }
-    properties.pNext = &driver;
-    vkGetPhysicalDeviceProperties2(handle, &properties);
-    Features features;
-    vkGetPhysicalDeviceFeatures2(handle, &features.base);
-    const std::vector<VkQueueFamilyProperties> families = queue_families(handle);
-    const int family = compute_family(families);
-    const char* missing =
-        family < 0 ? "a compute queue" : missing_feature(features, properties.properties.limits);
-    if (missing) {
-      rejected += text("vulkan: ", name, " is left out: it lacks ", missing, "\n");
-      continue;
-    }
-    PhysicalDevice device;
-    device.handle = handle;
-    device.name = name;
-    device.driver = text(driver.driverName, " ", driver.driverInfo);
-    device.queue_family = uint32_t(family);
-    device.upload_queue = find_upload_queue(families, device.queue_family);
-    device.float64 = features.base.features.shaderFloat64;
-    device.type = properties.properties.deviceType;
-    device.limits = properties.properties.limits;
-    device.processors = processor_count(handle);
-    device.subgroup_size = subgroup.subgroupSize;
-    device.keeps_nan = controls.shaderSignedZeroInfNanPreserveFloat32;
-    device.keeps_denormals = controls.shaderDenormPreserveFloat32;
-    device.subgroup_sums = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
-                           (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
-    device.stamp_bits = families[device.queue_family].timestampValidBits;
-    device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
-    device.matrix_units = find_matrix_units(handle_, handle);
-    device.budget = has_extension(handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-    found.push_back(device);
-  }
+  for (const VkPhysicalDevice handle : handles)
+    if (std::optional<PhysicalDevice> device = examine(handle, rejected)) found.push_back(std::move(*device));
   std::stable_sort(found.begin(), found.end(), [](const PhysicalDevice& a, const PhysicalDevice& b) {
     return rank(a.type) < rank(b.type);
   });
@@ -332,6 +347,17 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
 
 VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalDevice& chosen)
     : physical(chosen), instance_(std::move(instance)) {
+  if (physical.host) {
+    device = physical.host->device;
+    queue = physical.host->queue;
+    volkLoadDeviceTable(&vk, device);
+  } else {
+    open_device();
+  }
+  vkGetPhysicalDeviceMemoryProperties(physical.handle, &memory_);
+}
+
+void VulkanContext::open_device() {
   constexpr float kPriorities[] = {1, 1};
   std::vector<VkDeviceQueueCreateInfo> queues;
   for (const uint32_t family : physical.queue_families()) {
@@ -369,11 +395,10 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   vk.vkGetDeviceQueue(device, physical.queue_family, 0, &queue);
   if (const auto& uploads = physical.upload_queue)
     vk.vkGetDeviceQueue(device, uploads->family, uploads->index, &upload_queue);
-  vkGetPhysicalDeviceMemoryProperties(physical.handle, &memory_);
 }
 
 VulkanContext::~VulkanContext() {
-  if (device) vk.vkDestroyDevice(device, nullptr);
+  if (device && !physical.host) vk.vkDestroyDevice(device, nullptr);
 }
 
 uint32_t VulkanContext::memory_type(uint32_t allowed, VkMemoryPropertyFlags required,

@@ -21,6 +21,15 @@ void check(VkResult result, const char* doing);
 // The number of messages of the validation layer so far. Any thread.
 int count_validation_messages();
 
+// A logical device and queue that the program made (HostDevice in gpu/gpu.h).
+struct HostQueue {
+  VkDevice device;
+  VkQueue queue;
+  void (*lock)(void* user);
+  void (*unlock)(void* user);
+  void* user;
+};
+
 struct QueuePlace {
   uint32_t family, index;
 };
@@ -48,6 +57,7 @@ struct PhysicalDevice {
   MatrixUnits matrix_units;
   bool budget = false;                           // reports how much memory is left
   std::optional<QueuePlace> upload_queue;        // none: copies use the compute queue
+  std::optional<HostQueue> host;                 // in place of a logical device of the engine
   std::vector<uint32_t> queue_families() const;  // of both queues, without duplicates
   VkPhysicalDeviceProperties properties() const;
 };
@@ -56,16 +66,37 @@ class Instance {
  public:
   // Opens the loader and creates an instance. Returns null if it cannot; `reason` then says why.
   static std::shared_ptr<Instance> open(std::string& reason);
+  // An instance that the program made and destroys. Error of kind device if there is no loader.
+  static std::shared_ptr<Instance> adopt(VkInstance);
   ~Instance();
   Instance(const Instance&) = delete;
 
   // Discrete GPUs first, CPU devices last. Appends a line to `rejected` for each device that lacks a feature.
   std::vector<PhysicalDevice> physical_devices(std::string& rejected) const;
+  // Empty, with a line appended to `rejected`, if the device lacks a feature, or the family cannot compute.
+  std::optional<PhysicalDevice> examine(VkPhysicalDevice, std::string& rejected,
+                                        std::optional<uint32_t> queue_family = {}) const;
 
  private:
   Instance() = default;
   VkInstance handle_ = VK_NULL_HANDLE;
+  bool own_ = true;
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+};
+
+// Held for a submission: other threads of the program may use a queue of its own.
+class QueueLock {
+ public:
+  explicit QueueLock(const PhysicalDevice& physical) : host_(physical.host ? &*physical.host : nullptr) {
+    if (host_ && host_->lock) host_->lock(host_->user);
+  }
+  ~QueueLock() {
+    if (host_ && host_->unlock) host_->unlock(host_->user);
+  }
+  QueueLock(const QueueLock&) = delete;
+
+ private:
+  const HostQueue* host_;
 };
 
 class VulkanContext {
@@ -89,6 +120,7 @@ class VulkanContext {
   const PhysicalDevice physical;
 
  private:
+  void open_device();
   uint32_t largest_heap() const;
 
   std::shared_ptr<Instance> instance_;

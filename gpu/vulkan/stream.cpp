@@ -142,15 +142,29 @@ void Stream::submit(bool for_host) {
   check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
   // Later batches run after this one, so they need not wait for these uploads again.
   std::vector<Timeline::Point> waits;
-  if (needed_ > awaited_) waits.push_back(concurrent_->timeline().at(needed_));
+  const bool uploads = needed_ > awaited_;
+  if (uploads) waits.push_back(concurrent_->timeline().at(needed_));
+  waits.insert(waits.end(), host_points_.begin(), host_points_.end());
   timeline_.submit(context_.queue, commands, waits);
+  host_points_.clear();
   lost_ = false;
   const uint64_t value = timeline_.submitted();
-  if (listener_) listener_->submitted(value, waits.empty() ? 0 : waits[0].value);
+  if (listener_) listener_->submitted(value, uploads ? needed_ : 0);
   awaited_ = needed_;
   in_flight_.push_back({commands, value, std::exchange(times_, {})});
   arguments_.mark(value);
   uploads_.mark(value);
+}
+
+Timeline::Point Stream::submit_all() {
+  check_alive();
+  submit();
+  return timeline_.at(timeline_.submitted());
+}
+
+void Stream::wait_for_host(Timeline::Point point) {
+  submit_all();  // the recorded work need not wait
+  host_points_.push_back(point);
 }
 
 void Stream::collect() {

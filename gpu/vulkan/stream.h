@@ -81,6 +81,10 @@ class Stream {
   uint64_t begin_copy_out(HostBuffer& to, Range&, VkDeviceSize offset, VkDeviceSize bytes);
   uint64_t begin_copy_in(Range&, VkDeviceSize offset, HostBuffer& from, VkDeviceSize bytes);
   Timeline& timeline() { return timeline_; }
+  // Submits what was recorded. Returns when it will be done.
+  Timeline::Point submit_all();
+  // Work from now on waits for a point of the program's, which is already submitted.
+  void wait_for_host(Timeline::Point);
   // Waits for all work. Throws the first fault that a kernel found, if any.
   void wait();
   void finish();  // waits for all work, without throwing faults of kernels
@@ -149,10 +153,11 @@ class Stream {
   Timer::Batch times_;                         // times of the open batch
   uint64_t epoch_ = 1;
   bool lost_ = false;
-  Timeline timeline_;                    // counts the batches
-  std::unique_ptr<Uploads> concurrent_;  // created by the first large copy
-  uint64_t needed_ = 0;                  // the open batch must wait for the uploads up to this value
-  uint64_t awaited_ = 0;                 // the last submission waited for the uploads up to this value
+  Timeline timeline_;                         // counts the batches
+  std::unique_ptr<Uploads> concurrent_;       // created by the first large copy
+  uint64_t needed_ = 0;                       // the open batch must wait for the uploads up to this value
+  std::vector<Timeline::Point> host_points_;  // the open batch must wait for them
+  uint64_t awaited_ = 0;                      // the last submission waited for the uploads up to this value
   StreamListener* listener_ = nullptr;
   std::deque<Submission> in_flight_;
   std::vector<VkCommandBuffer> idle_;

@@ -1,8 +1,7 @@
 #include "gpu/vulkan/timeline.h"
 
-#include <array>
-#include <cassert>
 #include <chrono>
+#include <vector>
 
 namespace lunagrad::gpu {
 namespace {
@@ -32,15 +31,13 @@ void Timeline::check_alive(VkResult result, const char* doing) {
 }
 
 void Timeline::submit(VkQueue queue, VkCommandBuffer commands, std::span<const Point> waits) {
-  std::array<VkSemaphore, 2> semaphores{};
-  std::array<uint64_t, 2> values{};
-  std::array<VkPipelineStageFlags, 2> stages{};
-  assert(waits.size() <= semaphores.size());
-  for (size_t i = 0; i < waits.size(); ++i) {
-    semaphores[i] = waits[i].semaphore;
-    values[i] = waits[i].value;
-    stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+  std::vector<VkSemaphore> semaphores;
+  std::vector<uint64_t> values;
+  for (const Point& point : waits) {
+    semaphores.push_back(point.semaphore);
+    values.push_back(point.value);
   }
+  const std::vector<VkPipelineStageFlags> stages(waits.size(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
   const uint64_t value = submitted_ + 1;
   VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
   timeline.waitSemaphoreValueCount = uint32_t(waits.size());
@@ -57,6 +54,7 @@ void Timeline::submit(VkQueue queue, VkCommandBuffer commands, std::span<const P
   info.pCommandBuffers = &commands;
   info.signalSemaphoreCount = 1;
   info.pSignalSemaphores = &semaphore_;
+  const QueueLock lock(context_.physical);
   check_alive(context_.vk.vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE), "submitting work");
   submitted_ = value;
 }

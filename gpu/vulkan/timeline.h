@@ -26,7 +26,7 @@ class Timeline {
   uint64_t submitted() const { return submitted_; }  // the value of the last submission
   uint64_t reached() const { return reached_; }      // as of the last ask() or wait_for()
 
-  // Submits commands that wait for `waits`: at most two points, already submitted.
+  // Submits commands that wait for `waits`, which are already submitted.
   void submit(VkQueue, VkCommandBuffer, std::span<const Point> waits);
   uint64_t ask();  // reads the semaphore
   void wait_for(uint64_t value);

@@ -9,14 +9,32 @@ namespace {
 
 // Never destroyed: tensors in static variables may outlive all other statics.
 struct Registry {
-  Registry() { devices.push_back(make_cpu_device()); }
+  Registry() {
+    devices.reserve(kMostDevices);  // they stay where they are while other threads read the list
+    devices.push_back(make_cpu_device());
+  }
+
+  void add(std::unique_ptr<Device> device) {
+    if (devices.size() == kMostDevices)
+      fail_as(ErrorKind::device, "there are ", kMostDevices, " devices already");
+    devices.push_back(std::move(device));
+  }
+  std::span<const std::unique_ptr<Device>> list() {
+    const std::lock_guard lock(mutex);
+    return devices;
+  }
+  Device* find(std::string_view name) {
+    for (const auto& device : list())
+      if (device->name() == name) return device.get();
+    return nullptr;
+  }
 
   // Calls the device sources that were not called yet.
   void look() {
     const std::lock_guard lock(mutex);
     for (; asked < sources.size(); ++asked) {
       std::string reason;
-      for (auto& device : sources[asked](reason)) devices.push_back(std::move(device));
+      for (auto& device : sources[asked](reason)) add(std::move(device));
       if (!reason.empty()) missing += reason + "\n";
     }
   }
@@ -47,7 +65,13 @@ void register_device_source(DeviceSource source) {
 
 std::span<const std::unique_ptr<Device>> devices() {
   registry().look();
-  return registry().devices;
+  return registry().list();
+}
+
+Device& add_device(std::unique_ptr<Device> device) {
+  const std::lock_guard lock(registry().mutex);
+  registry().add(std::move(device));
+  return *registry().devices.back();
 }
 
 std::string missing_devices() {
@@ -57,9 +81,9 @@ std::string missing_devices() {
 
 Device* find_device(std::string_view name) {
   if (name == "cpu") return &cpu_device();
-  for (const auto& device : devices())
-    if (device->name() == name) return device.get();
-  return nullptr;
+  if (Device* const present = registry().find(name)) return present;
+  registry().look();
+  return registry().find(name);
 }
 
 Device& require_device(std::string_view name) {

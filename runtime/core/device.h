@@ -61,6 +61,9 @@ Device& cpu_device();
 // does not slow down the start.
 void register_device_source(DeviceSource);
 std::span<const std::unique_ptr<Device>> devices();  // the CPU first
+// Adds a device that the program opened, for the life of the process. At most kMostDevices in all.
+inline constexpr size_t kMostDevices = 256;
+Device& add_device(std::unique_ptr<Device>);
 std::string missing_devices();               // the reasons of the sources that found none, a line each
 Device* find_device(std::string_view name);  // null when there is no such device
 // The device of that name. Error of kind device, with a list of the devices and the reasons for missing ones.

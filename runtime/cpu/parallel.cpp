@@ -259,9 +259,38 @@ Pool& pool() {
   return *instance;
 }
 
+HostThreads host_threads;
+
+// A loop on the threads of the program. The caller finishes what they left.
+void run_on_host(const Loop& loop) {
+  struct Shared {
+    const Loop& loop;
+    std::atomic<int64_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure{};
+  } shared{loop};
+  const auto take_part = [](void* data, int32_t) {
+    Shared& own = *static_cast<Shared*>(data);
+    const UseContext use(*own.loop.context);
+    inside_loop = true;
+    try {
+      run_ranges(own.loop, own.next);
+    } catch (...) {
+      if (!own.failed.exchange(true)) own.failure = std::current_exception();
+      own.next.store(own.loop.count, std::memory_order_relaxed);
+    }
+    inside_loop = false;
+  };
+  host_threads.run(host_threads.user, take_part, &shared, int32_t(host_threads.count));
+  take_part(&shared, 0);
+  if (shared.failure) std::rethrow_exception(shared.failure);
+}
+
 }  // namespace
 
-int thread_count() { return pool().size(); }
+int thread_count() { return host_threads.run ? host_threads.count : pool().size(); }
+
+void use_host_threads(const HostThreads& threads) { host_threads = threads; }
 
 void set_thread_count(int count) {
   if (count < 1) fail("set_thread_count: at least 1 thread is needed (got ", count, ")");
@@ -285,7 +314,10 @@ void parallel_for_erased(int64_t count, int64_t grain, RangeFunction function, v
   if (step >= 64) step = (step + 63) / 64 * 64;  // whole cache lines for any element size
 
   const Loop loop{function, closure, count, step, &context()};
-  if (threads > 1 && !inside_loop && pool().try_run(loop)) return;
+  if (threads > 1 && !inside_loop) {
+    if (host_threads.run) return run_on_host(loop);
+    if (pool().try_run(loop)) return;
+  }
   std::atomic<int64_t> next{0};
   run_ranges(loop, next);
 }

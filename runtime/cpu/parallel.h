@@ -11,6 +11,16 @@ namespace lunagrad {
 int thread_count();                // including the caller; default: the cores that this process may use
 void set_thread_count(int count);  // at least 1; call it while no loop is running
 
+// Threads of a program that embeds the engine, which run loops in place of the pool. `run` calls task(data,
+// i) once for each i below `count`, on any threads, and returns when all calls have returned; it must not
+// throw.
+struct HostThreads {
+  void (*run)(void* user, void (*task)(void* data, int32_t i), void* data, int32_t count) = nullptr;
+  void* user = nullptr;
+  int count = 1;
+};
+void use_host_threads(const HostThreads&);  // `run` is null: the pool again; call it while no loop is running
+
 // The number of iterations, of `work` each, in a range of `grain`. Work below 1 counts as 1.
 inline int64_t iterations_in(int64_t grain, int64_t work) {
   return std::max<int64_t>(1, grain / std::max<int64_t>(1, work));

@@ -33,6 +33,7 @@ constexpr bool kCache =
 constexpr bool kCache = true;
 #endif
 
+constexpr size_t kHostAlignment = 64;  // of blocks from the program's allocator
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t(2) << 20;
 constexpr size_t kSlab = size_t(1) << 20;
@@ -86,7 +87,16 @@ size_t resident_memory() {
   return resident * size_t(sysconf(_SC_PAGESIZE));
 }
 
+HostMemory host_memory;
+std::atomic<bool> allocated{false};
+
 }  // namespace
+
+bool use_host_memory(const HostMemory& memory) {
+  if (allocated) return false;
+  host_memory = memory;
+  return true;
+}
 
 class CpuDevice::Lock {
  public:
@@ -119,6 +129,8 @@ void* CpuDevice::alloc(size_t bytes) {
   if (bytes > kLargest)
     fail_as(ErrorKind::memory, "cpu: out of memory: no machine has ", bytes_figure(double(bytes)));
   const int size_class = class_of(bytes);
+  if (host_memory.allocate) [[unlikely]]
+    return alloc_from_host(bytes);
   if constexpr (kCache) {
     const Lock lock(locked_);
     if (FreeBlock* block = free_[size_class]) {
@@ -139,7 +151,10 @@ void CpuDevice::free(void* handle, size_t bytes) noexcept {
   const size_t size = class_size(size_class);
   const Lock lock(locked_);
   in_use_ -= size;
-  if constexpr (!kCache) {
+  if (host_memory.free) [[unlikely]] {
+    reserved_ -= size;
+    host_memory.free(host_memory.user, handle, size);
+  } else if constexpr (!kCache) {
     reserved_ -= size;
     std::free(handle);
   } else {
@@ -148,9 +163,24 @@ void CpuDevice::free(void* handle, size_t bytes) noexcept {
   }
 }
 
+void* CpuDevice::alloc_from_host(size_t bytes) {
+  allocated = true;
+  const size_t size = class_size(class_of(bytes));
+  void* const block = host_memory.allocate(host_memory.user, size, kHostAlignment);
+  if (!block)
+    fail_as(ErrorKind::memory, "cpu: out of memory: the program's allocator gave no block of ",
+            bytes_figure(double(size)));
+  const Lock lock(locked_);
+  reserved_ += size;
+  in_use_ += size;
+  peak_ = std::max(peak_, in_use_);
+  return block;
+}
+
 void* CpuDevice::alloc_new(int size_class, size_t bytes) {
   const size_t size = class_size(size_class);
   void* block = nullptr;
+  allocated = true;
   if constexpr (!kCache) {
     admit(bytes, bytes);
     if (posix_memalign(&block, 64, bytes) != 0) block = nullptr;

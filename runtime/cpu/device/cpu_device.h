@@ -13,6 +13,16 @@
 
 namespace lunagrad {
 
+// Memory of a program that embeds the engine, from which tensors get theirs: each block is asked for and
+// given back by itself, on any thread.
+struct HostMemory {
+  void* (*allocate)(void* user, size_t bytes, size_t alignment) = nullptr;  // null when there is no room
+  void (*free)(void* user, void* block, size_t bytes) = nullptr;
+  void* user = nullptr;
+};
+// For all tensors on the CPU. False, and nothing changes, if there was one already.
+bool use_host_memory(const HostMemory&);
+
 class CpuDevice final : public Device {
  public:
   CpuDevice();
@@ -43,6 +53,7 @@ class CpuDevice final : public Device {
   };
 
   void* alloc_new(int size_class, size_t bytes);
+  void* alloc_from_host(size_t bytes);
   void* cut_slab(int size_class);
   void* map_block(int size_class, size_t bytes);
   void admit(size_t mapping, size_t bytes);
