@@ -3,19 +3,20 @@
 Every operation of the library is a function here (lunagrad.softmax, lunagrad.linalg.solve) and, where its first operand is a tensor,
 a method: help(lunagrad.softmax). Dims and positions count from 0; in messages of the library they count from 1.
 """
+from . import _functions
 from ._dtypes import bf16, boolean, c64, c128, dtype, f16, f32, f64, i32, i64, u8
 from ._engine import (Device, devices, enable_grad, get_device, get_num_threads, is_grad_enabled, manual_seed, no_grad, set_device,
                       set_grad_enabled, set_memory_limit, set_num_threads, stop, synchronize)
 from ._errors import (BadStructError, BufferSizeError, BusyError, DeviceError, Error, FileError, InternalError, InvalidArgumentError,
                       InvalidHandleError, NotFoundError, NumericError, OperandError, OutOfMemoryError, StoppedError, WrongThreadError)
-from ._functions import Tensor, by_name as _records, function as _function, tables as _tables
+from ._functions import Tensor
 from ._gradients import grad
 from ._library import library_version as __version__
 
 float32, float64, float16, bfloat16 = f32, f64, f16, bf16
 int32, int64, uint8, complex64, complex128 = i32, i64, u8, c64, c128
 
-globals().update(_tables())
+globals().update(_functions.tables())
 
 
 def tensor(data: "_Data", dtype: "_DType | None" = None, device: "str | None" = None, requires_grad: "bool" = False) -> "Tensor":
@@ -35,15 +36,15 @@ def from_dlpack(data: "_Array") -> "Tensor":
 
 
 def __getattr__(name):
-    record = _records.get(name)
+    record = _functions.by_name.get(name)
     if record is None:
-        if name.endswith("_") and name[:-1] in _records:  # a word of Python
-            record = _records[name[:-1]]
+        if name.endswith("_") and name[:-1] in _functions.by_name:  # a word of Python
+            record = _functions.by_name[name[:-1]]
         else:
             raise AttributeError(f"lunagrad has no {name!r}")
-    made = globals()[name] = _function(record.name)
+    made = globals()[name] = _functions.function(record.name)
     return made
 
 
 def __dir__():
-    return sorted({*globals(), *(name for name in _records if "." not in name)})
+    return sorted({*globals(), *(name for name in _functions.by_name if "." not in name)})

@@ -61,10 +61,6 @@ def text(address, value, keep):
     return text_param(64, lib.TEXT, address, ctypes.addressof(held))
 
 
-def integers_or_text(address, value, keep):
-    return text(address, value, keep) if isinstance(value, str) else integers(address, value, keep)
-
-
 def element_type(address, value):
     return integer_param(64, lib.DTYPE, address, dtype_of(value).code)
 

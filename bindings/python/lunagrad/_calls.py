@@ -93,7 +93,7 @@ def describe(record, given):
         elif slot.is_input:
             kind = "a tensor or a number" if slot.is_number else "a tensor"
         elif slot.choices:
-            kind = ("" if slot.kind in (lib.CHOICE, lib.TEXT) else "ints or ") + " or ".join(repr(c) for c in slot.choices)
+            kind = ("" if slot.kind in (lib.CHOICE, lib.TEXT) else _kinds[slot.kind] + " or ") + " or ".join(repr(c) for c in slot.choices)
         else:
             kind = _kinds[slot.kind]
         if slot.is_dim:
@@ -112,19 +112,23 @@ def _encode(argument):
     """The expression that makes the lg_param of an argument."""
     slot, name = argument.slot, argument.name
     at = f"_n_{name}"
-    if slot.choices and slot.kind not in (lib.CHOICE, lib.TEXT):
-        return f"_integers_or_text({at}, {name}, _k)"
-    if slot.kind == lib.BOOLEAN:
+    if slot.choices and slot.kind not in (lib.CHOICE, lib.TEXT):  # such as "same" for a padding
+        return f"(_text({at}, {name}, _k) if type({name}) is str else {_encode_kind(slot.kind, name, at)})"
+    return _encode_kind(slot.kind, name, at)
+
+
+def _encode_kind(kind, name, at):
+    if kind == lib.BOOLEAN:
         return f"(_t_{name} if {name} is True else _f_{name} if {name} is False else _boolean({at}, {name}))"
-    if slot.kind == lib.INTEGER:
+    if kind == lib.INTEGER:
         return f"_integer_param(64, {lib.INTEGER}, {at}, {name})"
-    if slot.kind == lib.REAL:
+    if kind == lib.REAL:
         return f"_real_param(64, {lib.REAL}, {at}, {name})"
-    if slot.kind == lib.NUMBERS:
+    if kind == lib.NUMBERS:
         return f"_number({at}, {name})"
-    if slot.kind == lib.INTEGERS:
+    if kind == lib.INTEGERS:
         return f"_integers({at}, {name}, _k)"
-    if slot.kind == lib.DTYPE:
+    if kind == lib.DTYPE:
         return f"_element_type({at}, {name})"
     return f"_text({at}, {name}, _k)"
 
@@ -137,7 +141,7 @@ class Maker:
         self._shared = {
             "_T": tensor_type, "_new": object.__new__, "_per_thread": per_thread, "_call": library.lg_call, "_sizes": sizes,
             "_integer_param": integer_param, "_real_param": real_param, "_number": arguments.number, "_integers": arguments.integers,
-            "_integers_or_text": arguments.integers_or_text, "_text": arguments.text, "_boolean": arguments.boolean,
+            "_text": arguments.text, "_boolean": arguments.boolean,
             "_element_type": arguments.element_type, "_wrong": arguments.wrong, "_slow": self._operands, "_none": sizes[0],
             "_frame": new_frame, "_struct_error": struct.error, "_results": self.results, "_fits": self._operands.fits,
             "_listed": self._operands.listed}

@@ -189,6 +189,9 @@ def from_dlpack(owner):
     """A handle of a tensor on the memory of an object with `__dlpack__`."""
     if owner.__dlpack_device__()[0] not in (1, 3, 11):
         raise TypeError("the elements are on a device, not in the host's memory; copy them to the CPU first")
+    is_boolean = str(getattr(owner, "dtype", "")) == "torch.bool"
+    if is_boolean:  # PyTorch before 2.1 exports no booleans
+        owner = owner.view(sys.modules["torch"].uint8)
     try:
         capsule = owner.__dlpack__(max_version=(1, 0))
     except TypeError:  # from before DLPack 1.0
@@ -197,8 +200,8 @@ def from_dlpack(owner):
     name, used, struct, _, take = _forms[versioned]
     managed = _api.PyCapsule_GetPointer(capsule, name)
     tensor = struct.from_address(managed).tensor
-    if (tensor.code, tensor.bits) == (1, 8) and str(getattr(owner, "dtype", "")) in ("torch.bool", "bool"):
-        tensor.code = boolean.dlpack[0]  # PyTorch before 2.1 says that its booleans are bytes
+    if is_boolean:
+        tensor.code = boolean.dlpack[0]
     if any(tensor.strides[i] < 0 for i in range(tensor.ndim)) if tensor.strides else False:
         raise Uncopyable("a stride is negative")
     handle = c_void_p()

@@ -66,8 +66,10 @@ def select(x, key, tensor_type, share):
             if step < 0:
                 raise ValueError("the step of a slice is above 0; flip() reverses a dim")
             length = len(range(start, stop, step))
-            if (start, length, step) != (0, shape[of_whole], 1):
-                view = view.slice(dim, start, (length - 1) * step + 1 if length else 0, step)
+            if step == 1 or not length:
+                view = view if length == shape[of_whole] else view.narrow(dim, start, length)
+            else:
+                view = view.slice(dim, start, start + (length - 1) * step, step)
             dim, of_whole = dim + 1, of_whole + 1
         elif entry.dtype != "bool":
             picks.append((dim, entry, 1))
