@@ -12,7 +12,7 @@ sys.path.insert(0, here)
 import lunagrad  # noqa: E402
 from lunagrad import _calls, _functions, _library as lib, _records  # noqa: E402
 
-# Records do not say how many results there are. Those of these operations are tuples, always or for some arguments.
+# Records do not say how many results there are. These operations give a tuple, always or for some arguments.
 SEVERAL = set("""
 adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d aminmax cummax cummin frexp geqrf kthvalue
 linalg.cholesky_ex linalg.eig linalg.eigh linalg.inv_ex linalg.ldl_factor linalg.ldl_factor_ex linalg.lstsq linalg.lu

@@ -231,7 +231,7 @@ class Values(unittest.TestCase):
         i, j, mask = np.array([0, 1, -1]), np.array([[2], [0]]), a[:, :, 0, 0] % 2 == 0
         keys = [np.s_[0], np.s_[:, 1], np.s_[..., 2], np.s_[None, :, 1:3], np.s_[:, i], np.s_[:, :, i, j], np.s_[:, i, :, j], np.s_[mask],
                 np.s_[mask, 1:], np.s_[a > 60], np.s_[[0, 1], ..., 3], np.s_[:, :, ::2, None, -1], np.s_[1, i, 2], np.s_[i[:2], :, i[:2]],
-                np.s_[True], np.s_[:, mask[0]], np.s_[()], np.s_[j, None, i]]
+                np.s_[True], np.s_[:, mask[0]], np.s_[()], np.s_[i, None, i]]
         for key in keys:
             with self.subTest(str(key)):
                 given = tuple(lg.Tensor(k) if isinstance(k, np.ndarray) else k for k in key) if isinstance(key, tuple) else key

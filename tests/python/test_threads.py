@@ -254,7 +254,8 @@ assert signal.set_wakeup_fd(-1) == writer
                 lg.rand(1000, 1000).sum()
         timer.join()
         with self.assertRaises(lg.StoppedError):
-            lg.ones(2) + 1
+            while True:
+                lg.rand(1000, 1000).sum()
         lg.stop(ident, False)
         self.assertEqual((lg.ones(2) + 1).tolist(), [2, 2])
         with self.assertRaises(ValueError):

@@ -41,6 +41,10 @@ def integers(address, value, keep):
     """A parameter that is a list of integers, or one integer."""
     if type(value) is int:
         return integer_param(64, lib.INTEGER, address, value)
+    if type(value) is tuple or type(value) is list:
+        numbers = array.array("q", value)
+        keep.append(numbers)
+        return list_param(64, lib.INTEGERS, address, *numbers.buffer_info())
     if isinstance(value, str) or not hasattr(value, "__iter__") and not hasattr(value, "__index__"):
         raise TypeError(f"integers are expected, and {type(value).__name__} is given")
     if not hasattr(value, "__iter__") or hasattr(value, "__index__") and getattr(value, "ndim", 1) == 0:

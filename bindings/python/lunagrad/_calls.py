@@ -199,16 +199,18 @@ def _fast_operands(inputs, operator):
     """Lines that pack the handles of single tensors into _i, and the parameter of a float in place of the second into _p."""
     handles = ", ".join(f"{a.name}._h" if a.slot.required else f"(0 if {a.name} is None else {a.name}._h)" for a in inputs)
     lines = ["    try:"]
-    if len(inputs) == 2 and inputs[1].slot.is_number:
-        first, second = inputs[0].name, inputs[1].name
+    number = 0 if operator == "reflected" else 1  # the operand that may be a number
+    if len(inputs) == 2 and inputs[number].slot.is_number:
+        second = inputs[number].name
+        packed = f"0, {inputs[1].name}._h" if number == 0 else f"{inputs[0].name}._h, 0"
         lines += [f"        _t = type({second})",
                   "        if _t is _T:",
                   f"            _i = _pack({handles})",
                   "        elif _t is float:",
-                  f"            _i = _pack({first}._h, 0)",
+                  f"            _i = _pack({packed})",
                   f"            _p = _real_param(64, {lib.REAL}, _n_{second}, {second})",
                   "        elif _t is int:",
-                  f"            _i = _pack({first}._h, 0)",
+                  f"            _i = _pack({packed})",
                   f"            _p = _integer_param(64, {lib.INTEGER}, _n_{second}, {second})",
                   "        else:",
                   f"            _i = _pack({handles})"]

@@ -50,7 +50,7 @@ def wrap(owner, address, kind, shape, strides, read_only):
 
 
 def _in_elements(strides, shape, itemsize):
-    """Strides of elements, from strides of bytes. Those of dims of size 1 may be anything."""
+    """Strides of elements, from strides of bytes. The stride of a dim of size 1 may be anything."""
     found = []
     for stride, n in zip(strides, shape):
         if n == 1:

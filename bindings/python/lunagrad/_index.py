@@ -1,6 +1,8 @@
 """Indexing as in numpy and PyTorch: integers, slices, None, Ellipsis, masks, lists and tensors of positions."""
 from operator import index
 
+from ._errors import OperandError
+
 
 def _entries(key, tensor_type, share):
     """The key as a list of entries: int, slice, None, Ellipsis or an index tensor."""
@@ -101,11 +103,14 @@ def _orders(view, picks):
 
 
 def get(x, key, tensor_type, share):
-    if type(key) is int and x.ndim:
-        n = len(x)
-        if not -n <= key < n:
-            raise IndexError(f"index {key} is out of range for dim 0 of shape {list(x.shape)}")
-        return x.select(0, key)
+    if type(key) is int:
+        try:
+            return x.select(0, key)
+        except OperandError:  # select() below says what is wrong
+            pass
+    elif type(key) is slice and key.step is None and x.ndim:
+        start, stop, _ = key.indices(len(x))
+        return x.narrow(0, start, max(0, stop - start))
     view, picks = select(x, key, tensor_type, share)
     if not picks:
         return view if view is not x else x.view_as(x)
