@@ -32,7 +32,7 @@ def in_thread(function, *arguments):
 
 def in_process(code, **named):
     """Runs code in a process of its own; its output."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **named)
+    done = subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", code], capture_output=True, text=True, timeout=120, **named)
     if done.returncode or done.stderr:
         raise AssertionError(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
