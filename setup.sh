@@ -20,6 +20,7 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
 docs=(cmark-gfm)
 tests=("${docs[@]}" doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx
+  python3-numpy python3-setuptools python3-wheel
   libluajit-5.1-dev liblua5.1-0-dev)
 bench=(python3-torch libopenblas0-openmp)
 references=(python3-torch python3-mpmath python3-numpy)

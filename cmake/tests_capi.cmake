@@ -43,4 +43,5 @@ if(NOT LUNAGRAD_SANITIZE)
   # What the library exports is what the header declares, and no more than 90 functions.
   add_test(NAME capi-exports COMMAND sh ${CAPI_TESTS}/exports.sh ${CMAKE_NM} $<TARGET_FILE:lunagrad-c>
            ${PROJECT_SOURCE_DIR}/capi/lunagrad.h)
+  include(cmake/tests_python.cmake)
 endif()

@@ -168,9 +168,9 @@ function(count_lines source result)
 endfunction()
 
 file(GLOB_RECURSE sources ${SOURCE}/runtime/* ${SOURCE}/gpu/* ${SOURCE}/script/* ${SOURCE}/ui/* ${SOURCE}/capi/* ${SOURCE}/lua/*
-     ${SOURCE}/tests/* ${SOURCE}/examples/*)
+     ${SOURCE}/tests/* ${SOURCE}/examples/* ${SOURCE}/bindings/*)
 foreach(source ${sources})
-  if(source MATCHES "\\.gen\\.|\\.(png|csv|gz|json|safetensors|pt|txt)$")
+  if(source MATCHES "\\.gen\\.|\\.(png|csv|gz|json|safetensors|pt|pyi|txt)$")
     continue()
   endif()
   file(SIZE ${source} bytes)

@@ -20,9 +20,9 @@ namespace {
 
 // Each section of these documents is a topic; a document without sections is one topic. All are files in
 // docs/, except for the table of ops.
-constexpr const char* kDocuments[] = {"tutorial", "find-the-bug", "guide",          "distributed", "sweeps",
-                                      "window",   "reference",    "operations",     "pytorch",     "sharing",
-                                      "trust",    "embedding",    "troubleshooting"};
+constexpr const char* kDocuments[] = {"tutorial", "find-the-bug", "guide",      "distributed",    "sweeps",
+                                      "window",   "reference",    "operations", "pytorch",        "sharing",
+                                      "trust",    "embedding",    "python",     "troubleshooting"};
 
 // "Exit codes" -> "exit-codes"
 std::string name_of(const std::string& title) {
