@@ -1,7 +1,5 @@
 #include "script/session/session_thread.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
