@@ -9,6 +9,7 @@
 #   ./setup.sh references  also PyTorch and mpmath, which make the values that the tests read (tests/reference)
 #   ./setup.sh debian13  also for building a Debian 13 chroot
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
+#   ./setup.sh porting   also for parsing the engine with MinGW-w64's compiler
 #   ./setup.sh neon      also for cross-compiling the engine for 64-bit ARM and running its tests in an emulator
 set -euo pipefail
 
@@ -24,6 +25,7 @@ bench=(python3-torch libopenblas0-openmp)
 references=(python3-torch python3-mpmath python3-numpy)
 neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64
   libzip-dev:arm64 libpng-dev:arm64)
+porting=(g++-mingw-w64-x86-64-posix)
 
 wanted=("${build[@]}")
 case "${1:-}" in
@@ -36,7 +38,8 @@ case "${1:-}" in
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|device|neon]" >&2; exit 2 ;;
+  porting) wanted+=("${tests[@]}" "${porting[@]}") ;;
+  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|device|neon|porting]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -9,5 +9,7 @@ namespace lunagrad {
 bool make_unique_folder(std::string& name);
 // Removes an empty folder with the one call that a sandbox allows.
 void remove_empty_folder(const std::string& path);
+// Whether this process may write into the folder, as the system's limits of this moment say.
+bool is_writable(const std::string& folder);
 
 }  // namespace lunagrad
