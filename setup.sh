@@ -10,6 +10,7 @@
 #   ./setup.sh debian13  also for building a Debian 13 chroot
 #   ./setup.sh clang     also for building with clang
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
+#   ./setup.sh porting   also for parsing the engine with MinGW-w64's compiler
 #   ./setup.sh neon      also for cross-compiling the engine for 64-bit ARM and running its tests in an emulator
 set -euo pipefail
 
@@ -39,7 +40,8 @@ case "${1:-}" in
   clang) wanted+=("${tests[@]}" clang) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|clang|device|neon]" >&2; exit 2 ;;
+  porting) wanted+=("${tests[@]}" g++-mingw-w64-x86-64-posix) ;;
+  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|clang|device|neon|porting]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

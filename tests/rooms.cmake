@@ -7,6 +7,11 @@
 # An op calls run(), run() calls the tape, and the tape calls ops: so the objects of most folders of runtime/ need each other, and
 # only these headers declare what goes upwards. tests/components checks the objects.
 
+upwards(runtime/system/memory.h "Each operating system has its own functions, which runtime/system/posix/ defines.")
+upwards(runtime/system/processor.h "As runtime/system/memory.h.")
+upwards(runtime/system/threads.h "As runtime/system/memory.h.")
+upwards(runtime/system/open_file.h "As runtime/system/memory.h.")
+upwards(runtime/io/atomic_file.h "Each operating system replaces files in its own way.")
 upwards(runtime/core/op.h "Every op calls run(), which needs the tape, deferred calls and vmap; find_op() needs all ops.")
 upwards(runtime/core/primitives.h "The ops that the engine itself calls: gradients are summed, cast and compared.")
 upwards(runtime/core/tensor.h "A tensor owns its node of the tape.")
@@ -20,19 +25,23 @@ upwards(runtime/elementwise/elementwise.h "Kernels read the table of rows, which
 upwards(runtime/ops.h "Ops call ops of other families by name.")
 upwards(runtime/ops/families.h "Two functions that a family has for another one.")
 
-room(runtime/core "Tensor, dtype, shape, storage, device, context, errors, op records and calls: what all others stand on.")
+room(runtime/system "What the engine asks of the operating system: files, memory, processor, threads, programs, libraries.")
+room(runtime/core "Tensor, dtype, shape, storage, device, context, errors, op records and calls: what all others stand on."
+     runtime/system)
 room(runtime/elementwise "The table of elementwise ops (elementwise.def) and its types."
      runtime/core)
 room(runtime "The one header that a C++ host includes: all ops by name."
      runtime/core runtime/elementwise)
 room(runtime/cpu "Threads, loops, vector functions and scratch memory of the CPU kernels."
-     runtime/core runtime/elementwise)
+     runtime/core runtime/elementwise runtime/system)
 room(runtime/batching "Batched tensors: tensors with hidden dims of vmap."
      runtime/core)
 room(runtime/tape "Autograd: nodes, the backward pass, checkpoints, leaves, autocast."
      runtime/batching runtime/core runtime/cpu)
 room(runtime/io "File formats, atomic writes, checksums, batches read ahead."
-     runtime runtime/core runtime/cpu runtime/tape)
+     runtime runtime/core runtime/cpu runtime/system runtime/tape)
+room(runtime/system/posix "What runtime/system/ and runtime/io/atomic_file.h declare, for Linux."
+     runtime/core runtime/io runtime/system)
 room(runtime/ops/elementwise/cpu "Loops over the elements of strided tensors: rows, casts, copies."
      runtime/core runtime/cpu runtime/elementwise)
 room(runtime/ops "What op families share: the declarations of their lists, checks, dense operands, work by rows."
@@ -54,7 +63,7 @@ room(runtime/ops/fft/cpu "Plans and passes of Fourier transforms."
 room(runtime/ops/fft "Fourier transforms and spectrograms."
      runtime/core runtime/cpu runtime/ops runtime/ops/fft/cpu runtime/ops/shape)
 room(runtime/ops/products/cpu "Matrix products: BLAS, bf16 tiles, short products."
-     runtime/core runtime/cpu runtime/ops/elementwise/cpu)
+     runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/system)
 room(runtime/ops/random/cpu "The Philox generator over vectors."
      runtime/core)
 room(runtime/ops/nn/cpu "Kernels of layers."
@@ -71,13 +80,13 @@ room(runtime/ops/nn "Layers as ops: convolution, pooling, attention, norms, recu
 room(runtime/deferral/cpu "Computes a group of deferred calls on the CPU."
      runtime/core runtime/cpu runtime/ops/elementwise/cpu runtime/ops/reductions/cpu)
 room(runtime/cpu/device "The CPU as a device."
-     runtime/core runtime/cpu runtime/deferral/cpu runtime/ops/products/cpu)
+     runtime/core runtime/cpu runtime/deferral/cpu runtime/ops/products/cpu runtime/system)
 room(runtime/deferral "Deferred calls: the queue, groups, captured graphs."
      runtime/core runtime/tape)
 room(runtime/dist "Ranks: collectives, transfers, the transfer thread."
-     runtime runtime/batching runtime/core runtime/cpu runtime/tape)
+     runtime runtime/batching runtime/core runtime/cpu runtime/system runtime/tape)
 room(runtime/dist/mpi "Ranks over MPI, a library of its own."
-     runtime/core runtime/dist)
+     runtime/core runtime/dist runtime/system)
 room(runtime/ops/linalg/cpu "LAPACK, Cholesky, sums over pairs of rows."
      runtime/core runtime/cpu runtime/ops/products/cpu)
 room(runtime/ops/products "Matrix products, einsum and their 16-bit forms."
@@ -95,11 +104,12 @@ room(runtime/ops/optimizer "Steps of optimizers as ops."
 room(runtime/ops/random "Random numbers, dropout."
      runtime/core runtime/cpu runtime/ops runtime/ops/elementwise/cpu runtime/ops/random/cpu runtime/ops/shape)
 room(runtime/run "Runs one op, from the operands to outputs, tape and listeners; the lists of all ops and row kernels."
-     runtime/batching runtime/core runtime/deferral runtime/elementwise runtime/ops runtime/ops/products/cpu runtime/tape)
+     runtime/batching runtime/core runtime/deferral runtime/elementwise runtime/ops runtime/ops/products/cpu runtime/system
+     runtime/tape)
 room(runtime/vmap "Rules of vmap by op family."
      runtime runtime/batching runtime/core runtime/elementwise runtime/tape)
 room(gpu/vulkan "The Vulkan layer: context, memory, stream, pipelines, timeline."
-     runtime/core runtime/io)
+     runtime/core runtime/io runtime/system)
 room(gpu/rates "Measured rates of devices and plans of products, kept in files."
      gpu/vulkan runtime/core)
 room(gpu/ops "What kernels share: launches, operands, copies, parts of large calls, user kernels; glsl/ has the shared GLSL."
@@ -141,17 +151,17 @@ room(script "The session's header, and what programs start with: standard stream
 room(script/parts "The optional parts of a build."
      runtime/core)
 room(script/meta "Help, signatures and annotations, from the op records and lua/meta/."
-     runtime/core runtime/io script/parts)
+     runtime/core runtime/io runtime/system script/parts)
 room(script/chunk "Reads compiled Lua functions: globals, fields, lost values."
      runtime/core script/meta)
 room(script/trust "Whose a run is, and whether its code runs with the user's rights."
-     runtime/core runtime/io)
+     runtime/core runtime/io runtime/system/posix)
 room(script/files "What a script may read and write, and files that it writes aside."
      runtime/core runtime/io script/trust)
 room(script/lua "The Lua state: conversion, errors, sandbox, tracebacks, console scope."
      runtime/core script/chunk script/files script/meta script/parts script/view)
 room(script/bind/autograd "Bindings of gradients, the tape, autocast and vmap."
-     runtime runtime/batching runtime/core runtime/io runtime/tape runtime/vmap script/lua script/meta)
+     runtime runtime/batching runtime/core runtime/io runtime/system runtime/tape runtime/vmap script/lua script/meta)
 room(script/bind/data "Bindings of files, batches and .pt."
      runtime runtime/core runtime/io script/files script/lua)
 room(script/bind/deferral "Bindings of deferred calls and captured graphs."
@@ -165,20 +175,22 @@ room(script/inspect "Watches of tapes, statistics, breakpoints and values, for a
 room(script/leaks "The owners of leaked tensors."
      runtime/core runtime/tape script/chunk script/lua script/view)
 room(script/run "Run folders: configuration, records, notes, events, differences; the readers of bundles and sweeps."
-     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics script/parts script/trust script/view)
+     runtime runtime/core runtime/cpu runtime/dist runtime/io runtime/statistics runtime/system script/parts script/trust
+     script/view)
 room(script/time "Keyframes, replays, probes and forks of runs."
      runtime runtime/core runtime/io script script/lua script/run script/trust script/view)
 room(script/profile "Times of steps and ranks."
      runtime/core runtime/dist runtime/tape script/view)
 room(script/guard "The kernel's limits for a sandboxed script."
-     runtime/core runtime/cpu runtime/io runtime/ops/products/cpu script/meta script/run script/trust script/view)
+     runtime/core runtime/cpu runtime/io runtime/ops/products/cpu runtime/system runtime/system/posix script/meta script/run
+     script/trust script/view)
 room(script/compare "Compares a step with the CPU in f64."
      runtime runtime/core script/inspect script/view)
 room(script/host "Values that a host passes to scripts."
-     runtime runtime/core runtime/tape script/meta)
+     runtime runtime/core runtime/system runtime/tape script/meta)
 room(script/session "The thread that runs a script, and its viewers."
-     runtime runtime/core runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
-     script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)
+     runtime runtime/core runtime/dist runtime/io runtime/system runtime/tape script script/chunk script/compare script/guard
+     script/host script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)
 room(script/bind/nn "Bindings of modules and optimizers, and the operands of a module's latest call."
      runtime runtime/core runtime/optimizer runtime/tape script/lua script/session)
 room(script/bind/parts "Bindings of the optional parts."
@@ -193,19 +205,19 @@ room(script/bind/surgery "Bindings that change a running model."
 room(script/bundle "Packs runs into one file, and reads these files."
      runtime/core runtime/io script/parts script/run script/trust)
 room(script/check "Whether a run or bundle can still be read and replayed."
-     runtime/core runtime/io script/run script/time script/trust)
+     runtime/core runtime/io runtime/system/posix script/run script/time script/trust)
 room(script/cli/ranks "Starts the ranks of a distributed run."
      runtime/core runtime/dist script script/run)
 room(script/cli/base "What commands share: flags, devices, progress, exit codes."
-     runtime/core runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/parts script/run script/time
-     script/view)
+     runtime/core runtime/cpu runtime/dist runtime/io runtime/system script script/cli/ranks script/guard script/parts
+     script/run script/time script/view)
 room(script/cli/bench "The command bench."
      runtime runtime/core runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/site "The documents as a static site: pages, reference, search."
-     runtime/core runtime/io script/cli/base script/meta)
+     runtime/core runtime/io runtime/system script/cli/base script/meta)
 room(script/cli/command "Commands that run, check and explain scripts."
-     runtime runtime/core runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench script/guard script/lua
-     script/meta script/run script/site script/view)
+     runtime runtime/core runtime/cpu runtime/io runtime/system script script/chunk script/cli/base script/cli/bench
+     script/guard script/lua script/meta script/run script/site script/view)
 room(script/cli "The program's commands."
      runtime/core script/cli/base script/cli/command script/parts)
 room(script/cli/trust "Asks before the code of another owner's run."
@@ -215,14 +227,15 @@ room(script/cli/bundle "The command bundle."
 room(script/tape_diff "The difference of two tapes."
      runtime/core runtime/io runtime/statistics script/run)
 room(script/report "Pages of runs and differences for a browser, and exported curves."
-     runtime/core runtime/io script/run script/tape_diff script/view)
+     runtime/core runtime/io runtime/system/posix script/run script/tape_diff script/view)
 room(script/cli/history "Commands that work on run folders."
      runtime/core runtime/io script/check script/cli/base script/cli/command script/cli/trust script/report script/run
      script/tape_diff script/time script/trust script/view)
 room(script/sweep "The folders of sweeps: plan, trials, claims, results, and their check."
      runtime/core runtime/io script/check script/parts script/run script/trust)
 room(script/cli/sweep "Commands of sweeps, and the worker."
-     runtime/core runtime/dist runtime/io script/cli/base script/cli/trust script/run script/sweep script/trust script/view)
+     runtime/core runtime/dist runtime/io runtime/system script/cli/base script/cli/trust script/run script/sweep script/trust
+     script/view)
 room(script/onnx "Export and import of ONNX models, and their bindings."
      runtime runtime/core runtime/elementwise runtime/io runtime/ops/elementwise script/bind/data script/lua script/parts)
 room(script/serve "The HTTP server and its command."
@@ -242,7 +255,7 @@ room(ui/graph "Layout and canvas of graphs."
 room(ui/widgets "Widgets that several panels draw."
      runtime/core runtime/statistics ui/base ui/window)
 room(ui/tape "The tape as a graph."
-     runtime/core runtime/io script/view ui/base ui/graph ui/widgets ui/window)
+     runtime/core runtime/io runtime/system script/view ui/base ui/graph ui/widgets ui/window)
 room(ui/time "Replays, probes and forks in the window."
      runtime/core runtime/io script script/guard script/run script/time script/trust script/view ui/base ui/record ui/runs)
 room(ui/inspect "What the window asks a session for, and its answers."

@@ -18,7 +18,7 @@
 #include "runtime/core/error.h"
 #include "runtime/core/terminal_text.h"
 #include "runtime/dist/world.h"
-#include "runtime/io/own_file.h"
+#include "runtime/system/libraries.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
 #include "script/parts/names.h"

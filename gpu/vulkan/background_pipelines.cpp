@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/core/block_signals.h"
+#include "runtime/system/threads.h"
 
 namespace lunagrad::gpu {
 

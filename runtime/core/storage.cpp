@@ -1,24 +1,18 @@
 #include "runtime/core/storage.h"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "runtime/core/context.h"
 #include "runtime/core/error.h"
 #include "runtime/core/memory_limit.h"
 #include "runtime/core/ref.h"
+#include "runtime/system/memory.h"
 
 namespace lunagrad {
 namespace {
 
 thread_local MemoryLimit limit;
 thread_local size_t held = 0;  // bytes of HeldMemory
-
-size_t machine_memory() {
-  static const size_t bytes = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 // Returns `bytes`. Error when they exceed the memory limit; `what` names the part of the program that needs
 // them.

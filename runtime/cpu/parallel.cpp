@@ -1,22 +1,19 @@
 #include "runtime/cpu/parallel.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <string>
 #include <thread>
 
 #include "runtime/core/context.h"
 #include "runtime/core/error.h"
 #include "runtime/core/waiting.h"
 #include "runtime/core/work_times.h"
+#include "runtime/system/processor.h"
+#include "runtime/system/threads.h"
 
 namespace lunagrad {
 namespace {
@@ -38,37 +35,6 @@ inline void pause() {
 #else
   asm volatile("yield");
 #endif
-}
-
-// The CPU limit of a control group in whole cores, 0 without a limit. `max` has "quota period" (cgroup v2).
-int quota_of(const std::string& folder) {
-  if (std::ifstream max(folder + "/cpu.max"); max) {
-    std::string quota;
-    double period = 0;
-    if (max >> quota >> period && quota != "max" && period > 0)
-      return std::max(1, int(std::stod(quota) / period + 0.5));
-    return 0;
-  }
-  std::ifstream quota_file(folder + "/cpu.cfs_quota_us"), period_file(folder + "/cpu.cfs_period_us");
-  double quota = 0, period = 0;
-  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0)
-    return std::max(1, int(quota / period + 0.5));
-  return 0;
-}
-
-int usable_cores() {
-  int cores = int(std::max(1u, std::thread::hardware_concurrency()));
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = std::max(1, CPU_COUNT(&set));
-  const auto limit = [&](const std::string& folder) {
-    if (const int quota = quota_of(folder)) cores = std::min(cores, quota);
-  };
-  limit("/sys/fs/cgroup");
-  limit("/sys/fs/cgroup/cpu");
-  std::ifstream own("/proc/self/cgroup");
-  for (std::string line; std::getline(own, line);)
-    if (line.starts_with("0::/") && line.size() > 4) limit("/sys/fs/cgroup" + line.substr(3));
-  return cores;
 }
 
 // The threads in OMP_NUM_THREADS, in the forms that other numeric programs read ("4" or "4,2"), else the
@@ -253,7 +219,7 @@ class Pool {
 Pool& pool() {
   static Pool* const instance = [] {
     static Pool* made = new Pool;
-    pthread_atfork(nullptr, nullptr, [] { made->after_fork(); });
+    call_after_fork([] { made->after_fork(); });
     return made;
   }();
   return *instance;

@@ -1,9 +1,5 @@
 #include "runtime/dist/transfer_thread.h"
 
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +8,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/error.h"
 #include "runtime/dist/transfer_log.h"
+#include "runtime/system/threads.h"
 
 namespace lunagrad::dist {
 namespace {
@@ -205,11 +202,8 @@ void TransferThread::serve() {
     finished_.notify_all();
     return;
   }
-#ifdef __linux__
-  // By default Linux lengthens sleeps by 50 us; meanwhile the buffers of a link between two processes run
-  // empty.
-  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-#endif
+  // While a sleep lasts too long, the buffers of a link between two processes run empty.
+  sleep_exactly();
   std::unique_lock lock(mutex_);
   opened_ = true;
   finished_.notify_all();

@@ -1,8 +1,5 @@
 #include "runtime/dist/world.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +13,8 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/the_transfer_thread.h"
 #include "runtime/ops.h"
+#include "runtime/system/libraries.h"
+#include "runtime/system/processor.h"
 #include "runtime/tape/node.h"
 #include "runtime/tape/unsharded.h"
 
@@ -97,25 +96,17 @@ int number_in(std::span<const char* const> names, int fallback) {
   return fallback;
 }
 
-// The MPI library lies beside the library with this code.
-std::string mpi_library() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&open_world), &info) || !info.dli_fname)
-    return "liblunagrad-mpi.so";
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + "liblunagrad-mpi.so";
-}
-
 std::unique_ptr<Transport> open_mpi() {
-  // RTLD_GLOBAL: Open MPI's plug-ins look up symbols of the library that loads them.
-  void* const library = dlopen(mpi_library().c_str(), RTLD_NOW | RTLD_GLOBAL);
+  const std::string file = library_beside("lunagrad-mpi");
+  std::string reason;
+  void* const library = load_library(file, reason);
   if (!library) {
     fail("init: ", launched_size(),
-         " ranks were started, but this program was built without MPI or cannot load it (", dlerror(),
+         " ranks were started, but this program was built without MPI or cannot load it (", reason,
          "); on Debian: apt-get install libopenmpi-dev openmpi-bin, and build again");
   }
-  const auto open = reinterpret_cast<OpenTransport>(dlsym(library, kOpenMpi));
-  if (!open) fail("init: ", mpi_library(), " is of another version");
+  const auto open = reinterpret_cast<OpenTransport>(find_symbol(library, kOpenMpi));
+  if (!open) fail("init: ", file, " is of another version");
   const char* why = "";
   std::unique_ptr<Transport> transport(open(&why));
   if (!transport) fail("init: ", why);
@@ -506,7 +497,7 @@ double slow_link() {
 
 // The ranks of a machine share its processors, unless the launcher bound each rank to its own.
 void share_processors(int ranks) {
-  const int all = int(sysconf(_SC_NPROCESSORS_ONLN));
+  const int all = machine_cores();
   if (ranks > 1 && thread_count() == all) set_thread_count(std::max(1, all / ranks));
 }
 

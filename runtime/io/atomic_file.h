@@ -7,12 +7,13 @@
 // temporary file until commit(); without a commit the destructor removes it. One thread at a time; waiting
 // for the reader of a pipe ends when the thread's context is asked to stop.
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include "runtime/io/write_target.h"
-
 namespace lunagrad {
+
+struct WriteTarget;  // the file that `path` names, as the system describes it
 
 // What a power failure may leave of a written file.
 enum class Sync {
@@ -55,7 +56,7 @@ class AtomicFile {
   void copy(Sync);
 
   std::string path_;  // as the caller gave it, for errors
-  WriteTarget target_;
+  std::unique_ptr<WriteTarget> target_;
   std::string temporary_;
   bool elsewhere_ = false;  // the temporary file is not in the target's folder
   int descriptor_ = -1;     // of the temporary file

@@ -1,10 +1,9 @@
 #include "runtime/io/disk_limit.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "runtime/core/error.h"
@@ -31,9 +30,10 @@ bool may_write(size_t bytes) {
 void freed_on_disk(size_t bytes) { written -= std::min(written, bytes); }
 
 void frees_on_disk(const std::string& path) {
-  struct stat status;
-  if (limit != 0 && ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
-    freed_on_disk(size_t(status.st_size));
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (limit == 0 || fs::symlink_status(path, error).type() != fs::file_type::regular) return;
+  if (const uintmax_t size = fs::file_size(path, error); !error) freed_on_disk(size_t(size));
 }
 
 std::string disk_limit_sentence() {

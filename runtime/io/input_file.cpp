@@ -1,9 +1,5 @@
 #include "runtime/io/input_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,22 +11,12 @@
 namespace lunagrad {
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // O_NONBLOCK: opening a pipe without a writer would block forever.
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status;
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
-    const int cause = errno;
-    if (descriptor_ >= 0) ::close(descriptor_);
-    fail_as(ErrorKind::file, path_, ": cannot open: ", std::strerror(cause));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    ::close(descriptor_);
-    fail_as(ErrorKind::file, path_, ": cannot open: it is not a regular file");
-  }
-  size_ = uint64_t(status.st_size);
+  OpenFile::Status status;
+  if (!file_.open_to_read(path_) || !file_.get_status(status))
+    fail_as(ErrorKind::file, path_, ": cannot open: ", std::strerror(errno));
+  if (!status.is_regular) fail_as(ErrorKind::file, path_, ": cannot open: it is not a regular file");
+  size_ = status.size;
 }
-
-InputFile::~InputFile() { ::close(descriptor_); }
 
 void InputFile::read(void* to, uint64_t offset, uint64_t count) const {
   char* const start = static_cast<char*>(to);
@@ -49,8 +35,7 @@ std::string read_regular_file(const std::string& path) {
 
 void InputFile::read_piece(char* to, uint64_t offset, uint64_t count) const {
   while (count > 0) {
-    const ssize_t got = ::pread(descriptor_, to, size_t(count), off_t(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const int64_t got = file_.read_at(to, size_t(count), offset);
     if (got < 0) fail_as(ErrorKind::file, path_, ": cannot read: ", std::strerror(errno));
     if (got == 0) fail_as(ErrorKind::file, path_, ": became shorter while it was read");
     to += got;

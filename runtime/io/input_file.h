@@ -1,17 +1,17 @@
 #pragma once
 // A regular file, read by position into memory that the caller owns. It is not mapped, so a file that shrinks
-// while it is read gives an error instead of a signal. Owns its descriptor. Several threads may read at the
+// while it is read gives an error instead of a signal. Several threads may read at the
 // same time. Errors have kind file and name the file.
 #include <cstdint>
 #include <string>
+
+#include "runtime/system/open_file.h"
 
 namespace lunagrad {
 
 class InputFile {
  public:
   explicit InputFile(std::string path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }  // bytes at the time of opening
@@ -22,7 +22,7 @@ class InputFile {
  private:
   void read_piece(char* to, uint64_t offset, uint64_t count) const;
   std::string path_;
-  int descriptor_ = -1;
+  OpenFile file_;
   uint64_t size_ = 0;
 };
 

@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/core/block_signals.h"
 #include "runtime/core/context.h"
 #include "runtime/core/work_times.h"
+#include "runtime/system/threads.h"
 
 namespace lunagrad {
 Prefetch::Prefetch(std::shared_ptr<const BatchPlan> plan, std::vector<int64_t> order, PrefetchOptions options,

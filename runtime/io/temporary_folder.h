@@ -1,14 +1,12 @@
 #pragma once
 // A folder for temporary files, removed with its content at the end of its scope. One thread at a time.
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <mutex>
 #include <set>
 #include <string>
 
 #include "runtime/core/error.h"
+#include "runtime/system/folders.h"
 
 namespace lunagrad {
 
@@ -16,7 +14,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "lunagrad-XXXXXX").string();
-    if (!mkdtemp(name.data())) fail_as(ErrorKind::file, name, ": cannot be made");
+    if (!make_unique_folder(name)) fail_as(ErrorKind::file, name, ": cannot be made");
     path_ = name;
     const std::lock_guard lock(mutex_);
     all_.insert(path_);
@@ -25,7 +23,7 @@ class TemporaryFolder {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
     // in a sandbox remove_all fails, because it cannot remove files beside the folder
-    ::rmdir(path_.c_str());
+    remove_empty_folder(path_);
     const std::lock_guard lock(mutex_);
     all_.erase(path_);
   }

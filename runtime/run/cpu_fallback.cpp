@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/available_memory.h"
 #include "runtime/core/device_limits.h"
 #include "runtime/core/primitives.h"
+#include "runtime/system/memory.h"
 
 namespace lunagrad {
 namespace {

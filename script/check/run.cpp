@@ -12,11 +12,11 @@
 
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
-#include "runtime/io/descriptor.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/io/png.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/system/posix/descriptor.h"
 #include "script/check/aside.h"
 #include "script/check/check.h"
 #include "script/run/event_file.h"

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "runtime/io/descriptor.h"
+#include "runtime/system/posix/descriptor.h"
 
 namespace lunagrad {
 namespace {

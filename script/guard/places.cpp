@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "runtime/io/own_file.h"
+#include "runtime/system/libraries.h"
 #include "script/guard/sanitizers.h"
 #include "script/meta/library.h"
 

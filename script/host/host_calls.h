@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "runtime/core/error.h"
-#include "script/host/number_locale.h"
+#include "runtime/system/number_locale.h"
 
 namespace lunagrad {
 

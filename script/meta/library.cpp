@@ -5,7 +5,7 @@
 #include <mutex>
 #include <system_error>
 
-#include "runtime/io/own_file.h"
+#include "runtime/system/libraries.h"
 
 namespace lunagrad {
 namespace {

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "runtime/core/error.h"
-#include "runtime/io/descriptor.h"
+#include "runtime/system/posix/descriptor.h"
 
 namespace lunagrad {
 namespace {

@@ -1,8 +1,5 @@
 #include "script/run/event_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,6 +11,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/io/disk_limit.h"
+#include "runtime/system/processes.h"
 
 namespace lunagrad {
 namespace {
@@ -99,20 +97,13 @@ std::string damage_of_event_file(const std::string& content) {
 
 EventFile::EventFile(const std::string& folder, std::function<void(const std::string&)> warn)
     : warn_(std::move(warn)) {
-  char host[256] = "localhost";
-  ::gethostname(host, sizeof host - 1);
   const std::time_t now = std::time(nullptr);
-  path_ = lunagrad::text(folder, "/", kName, unused_time(folder, now), ".", host, ".", int64_t(::getpid()));
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) {
+  path_ = lunagrad::text(folder, "/", kName, unused_time(folder, now), ".", host_name(), ".", process_id());
+  if (!file_.open_to_grow(path_, OpenFile::Growth::append)) {
     warn_(lunagrad::text(path_, ": ", std::strerror(errno)));
     return;
   }
   event(text_field(3, "brain.Event:2"), 0, double(now));
-}
-
-EventFile::~EventFile() {
-  if (file_ >= 0) ::close(file_);
 }
 
 // tensorflow/core/util/event.proto: a SessionLog whose status is START.
@@ -157,22 +148,18 @@ void EventFile::image(std::string_view tag, int64_t channels, int64_t height, in
 }
 
 void EventFile::event(const std::string& body, int64_t step, double time) {
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   const std::string data = record(fixed(1, time) + (step ? whole(2, step) : "") + body);
   std::string why;
   if (may_write(data.size())) {
-    ssize_t written = 0;
-    do {
-      written = ::write(file_, data.data(), data.size());
-    } while (written < 0 && errno == EINTR);
-    if (written == ssize_t(data.size())) return;
+    const int64_t written = file_.append(data);
+    if (written == int64_t(data.size())) return;
     why = written < 0 ? std::strerror(errno) : "the disk is full";
   } else {
     why = disk_limit_sentence();
   }
   warn_(lunagrad::text(path_, ": ", why));
-  ::close(file_);
-  file_ = -1;
+  file_.close();
 }
 
 }  // namespace lunagrad

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/statistics/statistics.h"
+#include "runtime/system/open_file.h"
 
 namespace lunagrad {
 
@@ -20,8 +21,6 @@ class EventFile {
   // Makes a file events.out.tfevents.<seconds>.<host>.<process> in the folder, whose name sorts after the
   // existing names. A failure is reported once, and everything after it is dropped.
   EventFile(const std::string& folder, std::function<void(const std::string&)> warn);
-  ~EventFile();
-  EventFile(const EventFile&) = delete;
 
   // The run continues with `step`: readers drop the earlier records of this and later steps.
   void go_on(int64_t step);
@@ -38,7 +37,7 @@ class EventFile {
 
   std::string path_;
   std::function<void(const std::string&)> warn_;
-  int file_ = -1;
+  OpenFile file_;
 };
 
 }  // namespace lunagrad

@@ -1,9 +1,5 @@
 #include "script/run/folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -20,6 +16,8 @@
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/disk_limit.h"
+#include "runtime/system/clock.h"
+#include "runtime/system/open_file.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
 #include "script/trust/inside.h"
@@ -55,26 +53,13 @@ std::string hash_digits(std::string_view text) {
 }
 
 // Writes everything, or returns errno.
-int write_all(int file, std::string_view data) {
+int write_all(OpenFile& file, std::string_view data) {
   while (!data.empty()) {
-    const ssize_t written = ::write(file, data.data(), data.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
+    const int64_t written = file.append(data);
+    if (written < 0) return errno;
     data.remove_prefix(size_t(written));
   }
   return 0;
-}
-
-// Removes an incomplete last line, which a crash left: lines appended after it would leave it inside the
-// file. Returns false if that fails; errno says why.
-bool drop_half_written_line(int file) {
-  off_t end = ::lseek(file, 0, SEEK_END);
-  const off_t whole = end;
-  char last = '\n';
-  while (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') --end;
-  return end == whole || ::ftruncate(file, end) == 0;
 }
 
 // The run writes into the files of its folder, not to the targets of links in it. The folder may have been
@@ -108,9 +93,7 @@ std::string plain_name(std::string_view name, size_t longest) {
 }
 
 std::string default_run_directory(const std::string& script) {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
+  const std::tm utc = utc_of(std::time(nullptr));
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
   char id[8];
@@ -181,31 +164,14 @@ RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std:
             " goes on with it");
   }
   const std::string metrics = path_ + "/metrics.jsonl";
-  metrics_ = ::open(metrics.c_str(), O_RDWR | O_CREAT | (go_on ? 0 : O_EXCL) | O_APPEND | O_CLOEXEC, 0666);
-  if (metrics_ < 0) fail_as(ErrorKind::file, metrics, ": ", std::strerror(errno));
-  if (::flock(metrics_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(metrics_);
-    fail_as(ErrorKind::file, "run folder ", path_, ": another run is writing to it");
-  }
-  if (!drop_half_written_line(metrics_)) {
-    const int reason = errno;
-    ::close(metrics_);
-    fail_as(ErrorKind::file, metrics, ": ", std::strerror(reason));
-  }
+  using enum OpenFile::Growth;
+  if (!metrics_.open_to_grow(metrics, go_on ? append_lines : append_new_lines))
+    fail_as(ErrorKind::file, metrics, ": ", std::strerror(errno));
+  if (!metrics_.lock()) fail_as(ErrorKind::file, "run folder ", path_, ": another run is writing to it");
+  if (!metrics_.drop_half_written_line()) fail_as(ErrorKind::file, metrics, ": ", std::strerror(errno));
   const std::string log = path_ + "/log.txt";
-  log_ = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log_ < 0) {
-    const int reason = errno;
-    ::close(metrics_);
-    fail_as(ErrorKind::file, log, ": ", std::strerror(reason));
-  }
-}
-
-RunFolder::~RunFolder() {
-  if (metrics_ >= 0) ::close(metrics_);
-  if (log_ >= 0) ::close(log_);
-  for (const LateFile* const file : {&tape_, &files_})
-    if (file->descriptor >= 0) ::close(file->descriptor);
+  if (!log_.open_to_grow(log, OpenFile::Growth::append))
+    fail_as(ErrorKind::file, log, ": ", std::strerror(errno));
 }
 
 void RunFolder::lose(const std::string& name, const std::string& why) {
@@ -300,24 +266,23 @@ void RunFolder::append_file(std::string line) {
 void RunFolder::append(LateFile& file, const char* name, std::string line) {
   if (!std::exchange(file.begun, true)) {
     const std::string path = path_ + "/" + name;
-    file.descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file.descriptor < 0) return lose(name, text(path, ": ", std::strerror(errno)));
-    drop_half_written_line(file.descriptor);  // if that fails, readers skip the line
+    if (!file.file.open_to_grow(path, OpenFile::Growth::append_lines))
+      return lose(name, text(path, ": ", std::strerror(errno)));
+    file.file.drop_half_written_line();  // if that fails, readers skip the line
   }
-  append(file.descriptor, name, with_checksum(std::move(line)) + '\n');
+  append(file.file, name, with_checksum(std::move(line)) + '\n');
 }
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
 
-void RunFolder::append(int& file, const char* name, std::string_view data) {
-  if (file < 0) return;
+void RunFolder::append(OpenFile& file, const char* name, std::string_view data) {
+  if (!file.is_open()) return;
   const bool room = may_write(data.size());
-  if (const int error = room ? write_all(file, data) : EDQUOT) {
-    if (&file != &log_) drop_half_written_line(file);  // if that fails, readers skip the line
-    ::close(file);
-    file = -1;
-    lose(name, text(path_, "/", name, ": ", room ? std::strerror(error) : disk_limit_sentence()));
-  }
+  const int error = room ? write_all(file, data) : 0;
+  if (room && error == 0) return;
+  if (&file != &log_) file.drop_half_written_line();  // if that fails, readers skip the line
+  file.close();
+  lose(name, text(path_, "/", name, ": ", room ? std::strerror(error) : disk_limit_sentence()));
 }
 
 }  // namespace lunagrad

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/system/open_file.h"
 #include "script/trust/marks.h"
 
 namespace lunagrad {
@@ -43,8 +44,6 @@ class RunFolder {
   // folder holds a run and `go_on` is not set, if another process is writing to it, or if an entry that would
   // be written is a link out of the folder, a pipe, a socket or a device.
   RunFolder(std::string path, bool go_on, std::function<void(const std::string&)> warn);
-  ~RunFolder();
-  RunFolder(const RunFolder&) = delete;
 
   const std::string& path() const { return path_; }
   // Notes that a file of the folder, or a part of it, could not be written. Warns at the first call for
@@ -70,19 +69,18 @@ class RunFolder {
 
  private:
   struct LateFile {  // a file that exists only if something was written to it
-    int descriptor = -1;
+    OpenFile file;
     bool begun = false;
   };
   void write(const std::string& name, std::string_view content, Sync);
-  void append(int& file, const char* name, std::string_view text);
+  void append(OpenFile& file, const char* name, std::string_view text);
   void append(LateFile&, const char* name, std::string line);
 
   std::string path_;
   RunMarks marks_;
   std::function<void(const std::string&)> warn_;
   std::vector<std::string> lost_;
-  int metrics_ = -1;
-  int log_ = -1;
+  OpenFile metrics_, log_;
   LateFile tape_, files_;
 };
 

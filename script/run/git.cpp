@@ -1,11 +1,5 @@
 #include "script/run/git.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -65,31 +59,14 @@ std::string git_commit(const std::string& path) {
 GitDiff::GitDiff(const std::string& path, std::string target) : target_(std::move(target)) {
   const std::string folder = repository_of(path).string();
   if (folder.empty()) return;
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, target_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-  // In its own process group, so that Ctrl-C at the terminal does not reach it.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  const char* const arguments[] = {"git",  "-C",         folder.c_str(),  "--no-optional-locks",
-                                   "diff", "--no-color", "--no-ext-diff", "HEAD",
-                                   nullptr};
-  if (posix_spawnp(&child_, "git", &files, &attributes, const_cast<char* const*>(arguments), environ) != 0)
-    child_ = -1;
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
+  diff_.start({"git", "-C", folder, "--no-optional-locks", "diff", "--no-color", "--no-ext-diff", "HEAD"},
+              target_);
 }
 
 GitDiff::~GitDiff() { wait(); }
 
 bool GitDiff::wait() {
-  int status = 0;
-  while (child_ > 0 && ::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-  }
-  const bool failed = std::exchange(child_, -1) > 0 && status != 0;
+  const bool failed = !diff_.wait();
   std::error_code ignored;
   const bool empty = fs::file_size(target_, ignored) == 0;
   if (empty || failed) fs::remove(target_, ignored);

@@ -1,9 +1,9 @@
 #pragma once
 // The git commit of the code that a run executes, and its uncommitted changes. Belongs to the session's
 // thread.
-#include <sys/types.h>
-
 #include <string>
+
+#include "runtime/system/processes.h"
 
 namespace lunagrad {
 
@@ -21,7 +21,7 @@ class GitDiff {
 
  private:
   std::string target_;
-  pid_t child_ = -1;
+  BackgroundProgram diff_;
 };
 
 }  // namespace lunagrad

@@ -7,6 +7,7 @@
 
 #include "runtime/core/path_text.h"
 #include "runtime/io/checksum.h"
+#include "runtime/system/clock.h"
 
 namespace lunagrad {
 
@@ -110,9 +111,7 @@ RunOptions options_in(const Json& json) {
 }
 
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
+  const std::tm utc = utc_of(std::time(nullptr));
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return stamp;

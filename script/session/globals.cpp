@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "runtime/core/terminal_text.h"
+#include "runtime/system/number_locale.h"
 #include "script/chunk/mistakes.h"
-#include "script/host/number_locale.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"

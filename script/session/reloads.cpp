@@ -48,7 +48,7 @@ std::optional<Script> read_successor(const CurrentRun& run, const RunControl::Re
 std::string next_place(const RunOptions& options) {
   if (!options.sandbox || options.guarded) return options.run_directory;
   const std::filesystem::path folder = options.run_directory, above = folder.parent_path();
-  return (is_run(above.string()) ? above : folder) / "run";
+  return ((is_run(above.string()) ? above : folder) / "run").string();
 }
 
 // Makes the script run from its first step in a new run folder; an event says why.

@@ -1,8 +1,8 @@
 // The thread of a session: its begin, what it serves, and its end.
 #include "runtime/dist/world.h"
+#include "runtime/system/number_locale.h"
 #include "script/guard/guard.h"
 #include "script/guard/run_limits.h"
-#include "script/host/number_locale.h"
 #include "script/session/session_thread.h"
 
 namespace lunagrad {

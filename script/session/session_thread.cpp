@@ -1,13 +1,12 @@
 #include "script/session/session_thread.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "runtime/dist/world.h"
 #include "runtime/io/disk_limit.h"
+#include "runtime/system/folders.h"
 #include "runtime/tape/autocast.h"
 #include "script/chunk/mistakes.h"
 #include "script/guard/guard.h"
@@ -267,7 +266,7 @@ void SessionThread::open_limited_folder() {
   std::error_code none;
   std::filesystem::path made = run_->options().run_directory;
   while (!made.empty() && !std::filesystem::exists(made, none)) made = made.parent_path();
-  if (!made.empty() && ::access(made.c_str(), W_OK) == 0) run_->open_folder();
+  if (!made.empty() && is_writable(made.string())) run_->open_folder();
 }
 
 void SessionThread::close_state() {

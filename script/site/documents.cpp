@@ -9,7 +9,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/io/atomic_file.h"
-#include "runtime/io/filter.h"
+#include "runtime/system/processes.h"
 #include "script/meta/library.h"
 #include "script/site/html.h"
 

@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "runtime/core/error.h"
-#include "runtime/io/descriptor.h"
+#include "runtime/system/posix/descriptor.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

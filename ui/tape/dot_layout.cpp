@@ -6,7 +6,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "runtime/io/filter.h"
+#include "runtime/system/processes.h"
 #include "ui/tape/picture.h"
 
 namespace lunagrad {

@@ -1,18 +1,14 @@
 #include "runtime/cpu/device/cpu_device.h"
 
 #include <hwy/highway.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <new>
 #include <thread>
 #include <unordered_map>
 
-#include "runtime/core/available_memory.h"
 #include "runtime/core/error.h"
 #include "runtime/core/figures.h"
 #include "runtime/core/op.h"
@@ -22,6 +18,7 @@
 #include "runtime/ops/products/cpu/bf16_kernels.h"
 #include "runtime/ops/products/cpu/blas.h"
 #include "runtime/ops/products/cpu/blas_kernels.h"
+#include "runtime/system/memory.h"
 
 namespace lunagrad {
 namespace {
@@ -33,7 +30,7 @@ constexpr bool kCache =
 constexpr bool kCache = true;
 #endif
 
-constexpr size_t kHostAlignment = 64;  // of blocks from the program's allocator
+constexpr std::align_val_t kBlockAlignment{64};  // of heap blocks, and of the program's
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t(2) << 20;
 constexpr size_t kSlab = size_t(1) << 20;
@@ -67,24 +64,6 @@ size_t mapping_size(int size_class) {
 char* mapping_of(void* block, int size_class) {
   const size_t page = class_size(size_class) >= kHugePage ? kHugePage : kPage;
   return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(block) & ~(page - 1));
-}
-
-// Maps `size` bytes at a multiple of `alignment`; null when the system refuses.
-char* map_aligned(size_t size, size_t alignment) {
-  void* raw = mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED) return nullptr;
-  const uintptr_t start = reinterpret_cast<uintptr_t>(raw);
-  const uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
-  if (aligned != start) munmap(raw, aligned - start);
-  if (const size_t tail = start + alignment - aligned) munmap(reinterpret_cast<void*>(aligned + size), tail);
-  return reinterpret_cast<char*>(aligned);
-}
-
-size_t resident_memory() {
-  std::ifstream statm("/proc/self/statm");
-  size_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * size_t(sysconf(_SC_PAGESIZE));
 }
 
 HostMemory host_memory;
@@ -156,7 +135,7 @@ void CpuDevice::free(void* handle, size_t bytes) noexcept {
     host_memory.free(host_memory.user, handle, size);
   } else if constexpr (!kCache) {
     reserved_ -= size;
-    std::free(handle);
+    ::operator delete(handle, kBlockAlignment);
   } else {
     if (size > kLargestInSlab) idle_ += mapping_size(size_class);
     free_[size_class] = new (handle) FreeBlock{free_[size_class]};
@@ -166,7 +145,7 @@ void CpuDevice::free(void* handle, size_t bytes) noexcept {
 void* CpuDevice::alloc_from_host(size_t bytes) {
   allocated = true;
   const size_t size = class_size(class_of(bytes));
-  void* const block = host_memory.allocate(host_memory.user, size, kHostAlignment);
+  void* const block = host_memory.allocate(host_memory.user, size, size_t(kBlockAlignment));
   if (!block)
     fail_as(ErrorKind::memory, "cpu: out of memory: the program's allocator gave no block of ",
             bytes_figure(double(size)));
@@ -183,7 +162,7 @@ void* CpuDevice::alloc_new(int size_class, size_t bytes) {
   allocated = true;
   if constexpr (!kCache) {
     admit(bytes, bytes);
-    if (posix_memalign(&block, 64, bytes) != 0) block = nullptr;
+    block = ::operator new(bytes, kBlockAlignment, std::nothrow);
   } else {
     block = size <= kLargestInSlab ? cut_slab(size_class) : map_block(size_class, bytes);
   }
@@ -202,10 +181,10 @@ void* CpuDevice::alloc_new(int size_class, size_t bytes) {
 // Makes a slab of blocks of the class; returns the first block and puts the others on the free list.
 void* CpuDevice::cut_slab(int size_class) {
   admit(kSlab, class_size(size_class));
-  char* slab = map_aligned(kSlab, kSlab);
+  char* slab = map_memory(kSlab, kSlab);
   if (!slab) {
     release_unused();
-    slab = map_aligned(kSlab, kSlab);
+    slab = map_memory(kSlab, kSlab);
     if (!slab) return nullptr;
   }
   const size_t size = class_size(size_class);
@@ -213,7 +192,7 @@ void* CpuDevice::cut_slab(int size_class) {
   try {
     slabs_[size_class].push_back(slab);
   } catch (const std::bad_alloc&) {
-    munmap(slab, kSlab);
+    unmap_memory(slab, kSlab);
     return nullptr;
   }
   reserved_ += kSlab;
@@ -232,13 +211,13 @@ void* CpuDevice::map_block(int size_class, size_t bytes) {
   if (crowded) unmap_free_blocks();
   admit(size, bytes);
   const size_t page = class_size(size_class) >= kHugePage ? kHugePage : kPage;
-  char* mapping = map_aligned(size, page);
+  char* mapping = map_memory(size, page);
   if (!mapping) {
     release_unused();
-    mapping = map_aligned(size, page);
+    mapping = map_memory(size, page);
     if (!mapping) return nullptr;
   }
-  if (page == kHugePage) madvise(mapping, size, MADV_HUGEPAGE);
+  if (page == kHugePage) use_huge_pages(mapping, size);
   const Lock lock(locked_);
   reserved_ += size;
   colour_ = (colour_ + 5) % 16;
@@ -285,7 +264,7 @@ bool CpuDevice::fuses(const Call& call) const { return can_fuse(call); }
 void CpuDevice::run_group(const CallGroup& group) { run_fused(group); }
 
 DeviceMemory CpuDevice::memory() const {
-  static const size_t total = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+  const size_t total = machine_memory();
   const Lock lock(locked_);
   return {in_use_, reserved_, peak_, total};
 }
@@ -307,7 +286,7 @@ size_t CpuDevice::unmap_free_blocks() {
     const size_t size = mapping_size(size_class);
     while (FreeBlock* block = free_[size_class]) {
       free_[size_class] = block->next;
-      munmap(mapping_of(block, size_class), size);
+      unmap_memory(mapping_of(block, size_class), size);
       released += size;
     }
   }
@@ -336,7 +315,7 @@ size_t CpuDevice::unmap_free_slabs() {
     std::erase_if(slabs_[size_class], [&](char* slab) {
       const auto found = free_blocks.find(slab);
       if (found == free_blocks.end() || found->second != blocks) return false;
-      munmap(slab, kSlab);
+      unmap_memory(slab, kSlab);
       released += kSlab;
       return true;
     });

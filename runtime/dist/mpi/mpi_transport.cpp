@@ -15,6 +15,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/dist/transport.h"
+#include "runtime/system/processes.h"
 
 namespace lunagrad::dist {
 namespace {
@@ -214,7 +215,8 @@ extern "C" __attribute__((visibility("default"))) lunagrad::dist::Transport* lun
   try {
     // By default Open MPI would yield at every poll of a request, and then wait for a whole time slice of the
     // computing threads.
-    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+    constexpr const char* kYield = "OMPI_MCA_mpi_yield_when_idle";
+    if (!std::getenv(kYield)) lunagrad::set_variable(kYield, "0");
     int provided = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
       *why = "MPI_Init_thread failed";

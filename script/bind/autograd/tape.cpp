@@ -5,8 +5,8 @@
 
 #include "runtime/core/memory_limit.h"
 #include "runtime/core/terminal_text.h"
-#include "runtime/io/filter.h"
 #include "runtime/io/tape_dot.h"
+#include "runtime/system/processes.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/bindings.h"
 #include "script/lua/convert.h"

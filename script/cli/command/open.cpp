@@ -14,7 +14,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/core/figures.h"
-#include "runtime/io/own_file.h"
+#include "runtime/system/libraries.h"
 #include "script/cli/command/all.h"
 #include "script/run/record.h"
 #include "script/view/run.h"

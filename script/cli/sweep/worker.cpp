@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/core/error.h"
-#include "runtime/io/own_file.h"
+#include "runtime/system/libraries.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/sweep/child.h"
 #include "script/cli/sweep/report.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/io/filter.h"
+#include "runtime/system/processes.h"
 #include "tests/support/timing.h"
 #include "tests/ui/tapes.h"
 #include "ui/tape/model.h"

@@ -6,12 +6,11 @@
 
 #include "runtime/core/error.h"
 #include "runtime/cpu/simd_targets.h"
+#include "runtime/system/processor.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 namespace lunagrad {
@@ -71,12 +70,6 @@ bool has_tiles() {
   return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & kBoth) == kBoth;
 }
 
-// Linux saves the tile registers only for processes that asked for it.
-bool may_use_tiles() {
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
-
 void do_nothing() {}
 
 // Sums of 8 rows and 32 columns stay in registers.
@@ -125,7 +118,7 @@ const Bf16Kernel* best_kernel() {
 #ifdef __x86_64__
   // Tests that exclude AVX-512 exclude these kernels, too.
   if (wish == "off" || !(supported_simd_targets() & HWY_AVX3)) return nullptr;
-  if (wish == "amx" && has_tiles() && may_use_tiles()) return &kAmx;
+  if (wish == "amx" && has_tiles() && allow_tile_registers()) return &kAmx;
   if (__builtin_cpu_supports("avx512bf16")) return &kAvx512;
 #endif
   return nullptr;

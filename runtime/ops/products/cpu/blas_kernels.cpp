@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "runtime/system/processes.h"
+
 // Builds of OpenBLAS with kernels for several processors export these functions; no header declares them. The
 // first chooses the kernels if none are chosen, the second resets the choice.
 extern "C" {
@@ -35,10 +37,10 @@ void use_best_kernels() {
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   const std::string_view better = better_kernels(kernels_in_use(), avx2, avx512);
   if (better.empty()) return;
-  setenv(kChoice, std::string(better).c_str(), 1);
+  set_variable(kChoice, std::string(better).c_str());
   gotoblas_dynamic_quit();
   gotoblas_dynamic_init();
-  unsetenv(kChoice);  // child processes choose for themselves
+  unset_variable(kChoice);  // child processes choose for themselves
 #endif
 }
 

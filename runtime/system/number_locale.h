@@ -3,8 +3,6 @@
 // has set with setlocale(): Lua and its library use the C library's numbers. The other categories are the
 // program's, copied when the object is made: the program must not call setlocale() meanwhile. For the thread
 // that makes the object.
-#include <locale.h>
-
 namespace lunagrad {
 
 class NumberLocale {
@@ -17,7 +15,7 @@ class NumberLocale {
   friend void refresh_number_locale();
   void refresh();
 
-  locale_t used_ = locale_t(0);
+  void* used_ = nullptr;  // of the system
 };
 
 // After a setlocale() of a script: this thread takes the program's other categories again.
@@ -26,12 +24,12 @@ void refresh_number_locale();
 // While it lives, the thread has the program's locale: code of the program is called.
 class ProgramLocale {
  public:
-  ProgramLocale() : before_(uselocale(LC_GLOBAL_LOCALE)) {}
-  ~ProgramLocale() { uselocale(before_); }
+  ProgramLocale();
+  ~ProgramLocale();
   ProgramLocale(const ProgramLocale&) = delete;
 
  private:
-  const locale_t before_;
+  void* const before_;  // of the system
 };
 
 }  // namespace lunagrad

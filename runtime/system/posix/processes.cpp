@@ -1,4 +1,4 @@
-#include "runtime/io/filter.h"
+#include "runtime/system/processes.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 extern char** environ;
 
@@ -70,7 +72,26 @@ int wait_for(pid_t child, const std::function<bool()>& stop, bool& stopped) {
   }
 }
 
+// What posix_spawn takes. The words must live as long.
+std::vector<char*> arguments_of(std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
 }  // namespace
+
+int64_t process_id() { return ::getpid(); }
+
+std::string host_name() {
+  char host[256] = "localhost";
+  ::gethostname(host, sizeof host - 1);
+  return host;
+}
+
+void set_variable(const char* name, const char* value) { ::setenv(name, value, 1); }
+void unset_variable(const char* name) { ::unsetenv(name); }
 
 FilterRun run_filter(const std::string& program, const std::vector<std::string>& options,
                      const std::string& text, const std::function<bool()>& stop) {
@@ -82,9 +103,7 @@ FilterRun run_filter(const std::string& program, const std::vector<std::string>&
   }
   std::vector<std::string> words{program};
   words.insert(words.end(), options.begin(), options.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = arguments_of(words);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input.descriptor(), 0);
@@ -110,6 +129,31 @@ FilterRun run_filter(const std::string& program, const std::vector<std::string>&
     run.reason = "it failed";
   }
   return run;
+}
+
+void BackgroundProgram::start(std::vector<std::string> words, const std::string& output) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const std::vector<char*> arguments = arguments_of(words);
+  pid_t child = -1;
+  const bool started =
+      posix_spawnp(&child, words[0].c_str(), &files, &attributes, arguments.data(), environ) == 0;
+  child_ = started ? child : -1;
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+}
+
+bool BackgroundProgram::wait() {
+  int status = 0;
+  while (child_ > 0 && ::waitpid(pid_t(child_), &status, 0) < 0 && errno == EINTR) {
+  }
+  return std::exchange(child_, -1) <= 0 || status == 0;
 }
 
 }  // namespace lunagrad

@@ -20,8 +20,9 @@
 #include "runtime/core/context.h"
 #include "runtime/core/error.h"
 #include "runtime/core/memory_limit.h"
-#include "runtime/io/descriptor.h"
 #include "runtime/io/disk_limit.h"
+#include "runtime/system/posix/descriptor.h"
+#include "runtime/system/posix/write_target.h"
 
 namespace lunagrad {
 
@@ -170,26 +171,28 @@ bool stream(int file, const char* bytes, size_t count) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(write_target(path_)) {
-  if (target_.exists && (target_.in_proc || !S_ISREG(target_.status.st_mode)))
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), target_(std::make_unique<WriteTarget>(write_target(path_))) {
+  if (target_->exists && (target_->in_proc || !S_ISREG(target_->status.st_mode)))
     open_through();
   else
     make_temporary_beside();
 }
 
 void AtomicFile::make_temporary_beside() {
-  if (target_.exists && ::faccessat(AT_FDCWD, target_.path.c_str(), W_OK, AT_EACCESS) != 0) give_up("write");
+  if (target_->exists && ::faccessat(AT_FDCWD, target_->path.c_str(), W_OK, AT_EACCESS) != 0)
+    give_up("write");
   // A file that will replace another is private until commit(); a new file has the permissions of the umask.
-  const mode_t mode = target_.exists ? 0600 : 0666;
-  descriptor_ = make_temporary(folder_of(target_.path), stem_of(target_.path), mode, temporary_);
+  const mode_t mode = target_->exists ? 0600 : 0666;
+  descriptor_ = make_temporary(folder_of(target_->path), stem_of(target_->path), mode, temporary_);
   const bool closed_folder = descriptor_ < 0 && (errno == EACCES || errno == EPERM || errno == EROFS);
-  if (target_.exists && closed_folder) return make_temporary_elsewhere();
+  if (target_->exists && closed_folder) return make_temporary_elsewhere();
   if (descriptor_ < 0) {
     temporary_.clear();
     give_up("write");
   }
   struct stat status;
-  if (!target_.exists && ::fstat(descriptor_, &status) == 0) target_.status.st_mode = status.st_mode;
+  if (!target_->exists && ::fstat(descriptor_, &status) == 0) target_->status.st_mode = status.st_mode;
 }
 
 AtomicFile::~AtomicFile() {
@@ -205,12 +208,12 @@ void AtomicFile::give_up(const char* what) const {
 }
 
 void AtomicFile::open_through() {
-  if (target_.own_descriptor >= 0) {
+  if (target_->own_descriptor >= 0) {
     // Text printed earlier must come first.
-    if (target_.own_descriptor == STDOUT_FILENO) std::fflush(stdout);
-    through_ = ::fcntl(target_.own_descriptor, F_DUPFD_CLOEXEC, 0);
+    if (target_->own_descriptor == STDOUT_FILENO) std::fflush(stdout);
+    through_ = ::fcntl(target_->own_descriptor, F_DUPFD_CLOEXEC, 0);
   } else {
-    through_ = open_for_writing(target_.path, O_TRUNC);
+    through_ = open_for_writing(target_->path, O_TRUNC);
   }
   if (through_ < 0) give_up("write");
   streams_ = !is_regular(through_);
@@ -220,7 +223,7 @@ void AtomicFile::make_temporary_elsewhere() {
   std::error_code error;
   const std::string folder = std::filesystem::temp_directory_path(error).string();
   elsewhere_ = true;
-  descriptor_ = make_temporary(error ? "/tmp" : folder, stem_of(target_.path), 0600, temporary_);
+  descriptor_ = make_temporary(error ? "/tmp" : folder, stem_of(target_->path), 0600, temporary_);
   if (descriptor_ >= 0) return;
   const int cause = errno;
   fail_as(ErrorKind::file, path_, ": cannot write: no room in ", std::exchange(temporary_, {}), ": ",
@@ -263,13 +266,13 @@ void AtomicFile::rewrite(size_t offset, std::string_view text) {
 }
 
 void AtomicFile::commit(Sync sync) {
-  if (target_.exists && S_ISREG(target_.status.st_mode)) freed_on_disk(size_t(target_.status.st_size));
+  if (target_->exists && S_ISREG(target_->status.st_mode)) freed_on_disk(size_t(target_->status.st_size));
   counted_ = 0;
-  if (through_ >= 0 || elsewhere_ || target_.status.st_nlink > 1 || !take_over_owner()) return copy(sync);
+  if (through_ >= 0 || elsewhere_ || target_->status.st_nlink > 1 || !take_over_owner()) return copy(sync);
   if (sync != Sync::none && !is_synced(descriptor_)) give_up("sync");
-  if (::rename(temporary_.c_str(), target_.path.c_str()) != 0) {
+  if (::rename(temporary_.c_str(), target_->path.c_str()) != 0) {
     // A file that is itself a mount point cannot be replaced.
-    if (target_.exists && (errno == EBUSY || errno == EXDEV || errno == EPERM)) return copy(sync);
+    if (target_->exists && (errno == EBUSY || errno == EXDEV || errno == EPERM)) return copy(sync);
     give_up("write");
   }
   temporary_.clear();
@@ -277,7 +280,7 @@ void AtomicFile::commit(Sync sync) {
   if (sync != Sync::name) return;
   // The new name is durable after a sync of the folder. Some file systems do not support this: the error is
   // ignored.
-  const int folder = ::open(folder_of(target_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folder_of(target_->path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);
   ::close(folder);
@@ -288,17 +291,17 @@ void AtomicFile::commit(Sync sync) {
 bool AtomicFile::take_over_owner() {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) give_up("write");
-  const struct stat& wanted = target_.status;
+  const struct stat& wanted = target_->status;
   const bool same = status.st_uid == wanted.st_uid && status.st_gid == wanted.st_gid;
-  if (target_.exists && !same && ::fchown(descriptor_, wanted.st_uid, wanted.st_gid) != 0) return false;
-  if (status.st_mode == wanted.st_mode && (same || !target_.exists)) return true;
+  if (target_->exists && !same && ::fchown(descriptor_, wanted.st_uid, wanted.st_gid) != 0) return false;
+  if (status.st_mode == wanted.st_mode && (same || !target_->exists)) return true;
   return ::fchmod(descriptor_, wanted.st_mode & 07777) == 0;
 }
 
 // Copies the temporary file, if there is one, into the existing file or device.
 void AtomicFile::copy(Sync sync) {
   const bool in_place = through_ < 0;
-  if (in_place) through_ = open_for_writing(target_.path, 0);
+  if (in_place) through_ = open_for_writing(target_->path, 0);
   if (through_ < 0) give_up("write");
   if (descriptor_ >= 0) {
     struct stat status;
@@ -348,7 +351,7 @@ void AtomicFile::part_from_links(const std::string& path) {
   struct stat status;
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink < 2) return;
   AtomicFile file(path);
-  file.target_.status.st_nlink = 1;
+  file.target_->status.st_nlink = 1;
   file.write(read_file(path));
   file.commit();
 }

@@ -1,4 +1,6 @@
-#include "script/host/number_locale.h"
+#include "runtime/system/number_locale.h"
+
+#include <locale.h>
 
 namespace lunagrad {
 
@@ -12,7 +14,7 @@ NumberLocale::NumberLocale() {
 NumberLocale::~NumberLocale() {
   of_this_thread = nullptr;
   uselocale(LC_GLOBAL_LOCALE);
-  if (used_) freelocale(used_);
+  if (used_) freelocale(locale_t(used_));
 }
 
 // Without memory for a locale the thread keeps its locale.
@@ -25,9 +27,12 @@ void NumberLocale::refresh() {
     return;
   }
   uselocale(made);
-  if (used_) freelocale(used_);
+  if (used_) freelocale(locale_t(used_));
   used_ = made;
 }
+
+ProgramLocale::ProgramLocale() : before_(uselocale(LC_GLOBAL_LOCALE)) {}
+ProgramLocale::~ProgramLocale() { uselocale(locale_t(before_)); }
 
 void refresh_number_locale() {
   if (of_this_thread) of_this_thread->refresh();

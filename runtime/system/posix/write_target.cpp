@@ -1,4 +1,4 @@
-#include "runtime/io/write_target.h"
+#include "runtime/system/posix/write_target.h"
 
 #include <linux/magic.h>
 #include <sys/vfs.h>
