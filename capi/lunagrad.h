@@ -137,8 +137,8 @@ LG_API lg_code lg_engine_get_info(lg_engine* engine, lg_engine_info* info);
  * the process may use, or OMP_NUM_THREADS. 1 to 1024. Call it while no operation runs on any thread. */
 LG_API lg_code lg_set_thread_count(int32_t count);
 
-/* Threads of the host, which run the loops in place of the library's. `run` calls task(data, i) once for each i
- * below `count`, on any threads, and returns when all calls have returned. A task calls no function of the
+/* Threads of the host, which run the loops in place of the library's. `run` calls task(data, i) once for each
+ * i below `count`, on any threads, and returns when all calls have returned. A task calls no function of the
  * host but the allocator. Every engine of the process uses them. NULL: the library's own threads again. Call
  * it while no operation runs on any thread. */
 typedef void (*lg_task)(void* data, int32_t i);
@@ -150,11 +150,11 @@ typedef struct lg_thread_pool {
 } lg_thread_pool;
 LG_API lg_code lg_set_thread_pool(const lg_thread_pool* pool);
 
-/* Memory of the host for the elements of tensors on the CPU. Small objects of the library, at most a few KiB an
- * operation, stay with malloc. `allocate` gives `bytes` at a multiple of `alignment` (64), or NULL, which
- * makes the operation LG_OUT_OF_MEMORY; `free` gets the same `bytes`. Both are called on any thread, several at
- * once. A block may be in use until the engine is closed, and longer where DLPack exported it. Once, before
- * the first tensor of the process: LG_BUSY later. */
+/* Memory of the host for the elements of tensors on the CPU. Small objects of the library, at most a few KiB
+ * an operation, stay with malloc. `allocate` gives `bytes` at a multiple of `alignment` (64), or NULL, which
+ * makes the operation LG_OUT_OF_MEMORY; `free` gets the same `bytes`. Both are called on any thread, several
+ * at once. A block may be in use until the engine is closed, and longer where DLPack exported it. Once,
+ * before the first tensor of the process: LG_BUSY later. */
 typedef struct lg_allocator {
   uint32_t struct_size;
   uint32_t reserved; /* 0 */
@@ -194,8 +194,9 @@ typedef struct lg_vulkan {
   void* physical_device;
   void* device;
   void* queue;
-  int32_t float64;      /* 1: shaderFloat64 is enabled */
-  int32_t matrix_units; /* 1: so are shaderFloat16 and the extensions of cooperative matrices that there are */
+  int32_t float64; /* 1: shaderFloat64 is enabled */
+  int32_t
+      matrix_units; /* 1: so are shaderFloat16 and the extensions of cooperative matrices that there are */
   /* Called around each submission to the queue, on any thread. NULL: nobody else uses the queue. */
   void (*lock)(void* user);
   void (*unlock)(void* user);

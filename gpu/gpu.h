@@ -3,6 +3,8 @@
 // Vulkan device. No Vulkan type appears here: handles are pointers or numbers.
 #include <cstdint>
 
+#include "gpu/device/device_buffer.h"
+
 namespace lunagrad {
 
 class Device;
@@ -48,13 +50,6 @@ struct HostDevice {
 // Waits for the work and destroys what the engine made on the device. Its tensors are lost. Any thread.
 [[gnu::visibility("default")]] void close_host_device(Device&);
 
-// Where the elements of a tensor on a host's device are.
-struct DeviceBuffer {
-  uint64_t buffer = 0;     // VkBuffer, which begins before the tensor and ends behind it
-  uint64_t offset = 0;     // bytes
-  uint64_t semaphore = 0;  // a timeline VkSemaphore: the values are there when it has reached `value`
-  uint64_t value = 0;
-};
 // Submits the work that the tensor's values need. The buffer is valid as long as the tensor. The tensor's
 // thread. Error of kind device for a tensor elsewhere.
 [[gnu::visibility("default")]] DeviceBuffer device_buffer(const Tensor&);

@@ -130,8 +130,8 @@ room(gpu/ops/index "Kernels and shaders of ops with indices."
      gpu/ops gpu/ops/elementwise runtime)
 room(gpu/device "A Vulkan device as a device of the engine."
      gpu/groups gpu/ops gpu/ops/elementwise gpu/ops/index gpu/ops/products gpu/rates gpu/vulkan runtime runtime/core runtime/elementwise)
-room(gpu "The header that main() includes, and the registration of devices."
-     gpu/device)
+room(gpu "The header that main() includes, the registration of devices, and devices that a program shares."
+     gpu/device runtime/core)
 room(gpu/ops/linalg "Kernels and shaders of small matrices and of pairs of rows."
      gpu/ops gpu/ops/products gpu/ops/reductions runtime)
 room(gpu/ops/loss "Kernels and shaders of losses."

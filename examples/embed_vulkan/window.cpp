@@ -224,7 +224,7 @@ void Window::record(VkImage target, const lg_vulkan_buffer& pixels) {
 }
 
 uint64_t Window::paint(const lg_vulkan_buffer& pixels) {
-  // The last frame's commands are recorded anew.
+  // The command buffer of the last frame is recorded again.
   VkSemaphoreWaitInfo last{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
   last.semaphoreCount = 1;
   last.pSemaphores = &timeline_;

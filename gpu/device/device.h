@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/gpu.h"
+#include "gpu/device/device_buffer.h"
 #include "gpu/ops/index/sorted_indices.h"
 #include "gpu/ops/kernels.h"
 #include "gpu/ops/unit_operands.h"

@@ -29,8 +29,8 @@ Element element_at(int64_t at, int64_t other) {
 Vector vector_at(int64_t at, int64_t other) {
   return Vector(load_four(arguments.operand, at, TYPE), load_four(arguments.other, other, OTHER_TYPE));
 }
-// The three sums are rounded in the same way, so that those of equal rows are equal: `precise` keeps compilers from
-// joining additions of some of them with products.
+// The three sums are rounded in the same way, so they are equal for equal rows: `precise` keeps compilers from joining
+// additions of some of them with products.
 State with(State state, Element e, uint i) {
   precise State sums = state + vec3(e.x * e.y, e.x * e.x, e.y * e.y);
   return sums;
