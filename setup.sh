@@ -8,6 +8,7 @@
 #   ./setup.sh bench     also PyTorch, for the comparison of speed
 #   ./setup.sh references  also PyTorch and mpmath, which make the values that the tests read (tests/reference)
 #   ./setup.sh debian13  also for building a Debian 13 chroot
+#   ./setup.sh packages  for making Debian packages and the archive, in chroots
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
 #   ./setup.sh neon      also for cross-compiling the engine for 64-bit ARM and running its tests in an emulator
 set -euo pipefail
@@ -34,9 +35,10 @@ case "${1:-}" in
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
   references) wanted+=("${tests[@]}" "${references[@]}") ;;
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
+  packages) wanted=(git ccache debootstrap xz-utils) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|device|neon]" >&2; exit 2 ;;
+  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|packages|device|neon]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

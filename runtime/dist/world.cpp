@@ -12,6 +12,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/host_copies.h"
 #include "runtime/core/memory_limit.h"
+#include "runtime/core/version.h"
 #include "runtime/core/waiting.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/the_transfer_thread.h"
@@ -97,13 +98,17 @@ int number_in(std::span<const char* const> names, int fallback) {
   return fallback;
 }
 
-// The MPI library lies beside the library with this code.
+// The MPI library lies beside the library with this code, or, in an install, in a folder of the version
+// there.
 std::string mpi_library() {
+  const std::string name = "liblunagrad-mpi.so";
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&open_world), &info) || !info.dli_fname)
-    return "liblunagrad-mpi.so";
+  if (!dladdr(reinterpret_cast<const void*>(&open_world), &info) || !info.dli_fname) return name;
   const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + "liblunagrad-mpi.so";
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const std::string installed = folder + "lunagrad-" + std::to_string(LUNAGRAD_VERSION_MAJOR) + "." +
+                                std::to_string(LUNAGRAD_VERSION_MINOR) + "/" + name;
+  return ::access(installed.c_str(), F_OK) == 0 ? installed : folder + name;
 }
 
 std::unique_ptr<Transport> open_mpi() {
@@ -112,7 +117,8 @@ std::unique_ptr<Transport> open_mpi() {
   if (!library) {
     fail("init: ", launched_size(),
          " ranks were started, but this program was built without MPI or cannot load it (", dlerror(),
-         "); on Debian: apt-get install libopenmpi-dev openmpi-bin, and build again");
+         "); on Debian: apt-get install openmpi-bin; a program that was built without MPI needs "
+         "libopenmpi-dev, too, and a new build");
   }
   const auto open = reinterpret_cast<OpenTransport>(dlsym(library, kOpenMpi));
   if (!open) fail("init: ", mpi_library(), " is of another version");
