@@ -9,6 +9,7 @@
 #   ./setup.sh references  also PyTorch and mpmath, which make the values that the tests read (tests/reference)
 #   ./setup.sh debian13  also for building a Debian 13 chroot
 #   ./setup.sh clang     also for building with clang
+#   ./setup.sh packages  for making Debian packages and the archive, in chroots
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
 #   ./setup.sh porting   also for parsing the engine with MinGW-w64's compiler
 #   ./setup.sh neon      also for cross-compiling the engine for 64-bit ARM and running its tests in an emulator
@@ -38,10 +39,11 @@ case "${1:-}" in
   references) wanted+=("${tests[@]}" "${references[@]}") ;;
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
   clang) wanted+=("${tests[@]}" clang) ;;
+  packages) wanted=(git ccache debootstrap xz-utils) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
   porting) wanted+=("${tests[@]}" g++-mingw-w64-x86-64-posix) ;;
-  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|clang|device|neon|porting]" >&2; exit 2 ;;
+  *) echo "usage: ./setup.sh [docs|tests|browser|bench|references|debian13|clang|packages|device|neon|porting]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -2,11 +2,14 @@
 find_package(CLI11 REQUIRED)
 pkg_check_modules(LUNAGRAD_EDIT REQUIRED IMPORTED_TARGET libedit)
 
-# The commit that `lunagrad version` prints. It is read at configuration, which runs again after each commit.
-execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE LUNAGRAD_COMMIT
-                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
-                OUTPUT_VARIABLE LUNAGRAD_GIT_LOG OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+# The commit that `lunagrad version` prints. It is read at configuration, which runs again after each commit. A build
+# outside a clone names it in LUNAGRAD_COMMIT.
+if(NOT DEFINED CACHE{LUNAGRAD_COMMIT})
+  execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE LUNAGRAD_COMMIT
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+                  OUTPUT_VARIABLE LUNAGRAD_GIT_LOG OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
 if(LUNAGRAD_COMMIT)
   set(LUNAGRAD_COMMIT "commit ${LUNAGRAD_COMMIT}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LUNAGRAD_GIT_LOG})

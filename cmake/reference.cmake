@@ -1,4 +1,4 @@
-# Shell completions and the man page, which the program prints itself.
+# Shell completions and the man pages, from what the programs print themselves.
 include(GNUInstallDirs)
 set(LUNAGRAD_REFERENCE
     "completion bash|${CMAKE_INSTALL_DATADIR}/bash-completion/completions/lunagrad"
@@ -18,6 +18,15 @@ foreach(ENTRY IN LISTS LUNAGRAD_REFERENCE)
     install(FILES ${MADE}/${NAME} DESTINATION ${FOLDER})
   endif()
 endforeach()
+if(TARGET lunagrad-workbench)
+  set(MADE ${PROJECT_BINARY_DIR}/reference/${CMAKE_INSTALL_MANDIR}/man1/lunagrad-workbench.1)
+  add_custom_command(TARGET lunagrad-workbench POST_BUILD VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:lunagrad-workbench> -DOUT=${MADE} -DVERSION=${PROJECT_VERSION}
+            -P ${PROJECT_SOURCE_DIR}/cmake/workbench_page.cmake)
+  if(LUNAGRAD_INSTALL)
+    install(FILES ${MADE} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
+endif()
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()

@@ -50,9 +50,12 @@ else()
   set_source_files_properties(${LUA_OBJECT} PROPERTIES EXTERNAL_OBJECT TRUE)
   target_sources(lunagrad-script PRIVATE ${LUA_OBJECT})
 endif()
-# Where a program that is not installed finds the bundled Lua library.
+# Where a program that is not installed finds the bundled Lua library. A package names the folder that it installs, since it
+# may contain no path of the build.
+set(LUNAGRAD_LUA_FALLBACK ${PROJECT_SOURCE_DIR}/lua CACHE STRING "the Lua library of a program that finds none near itself")
+mark_as_advanced(LUNAGRAD_LUA_FALLBACK)
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
-                            LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
+                            LUNAGRAD_LUA_SOURCE="${LUNAGRAD_LUA_FALLBACK}")
 if(LUNAGRAD_PROGRAMS)
   include(cmake/program.cmake)
 endif()

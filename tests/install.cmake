@@ -26,6 +26,15 @@ execute_process(COMMAND readelf -d ${LIBRARIES} ${WORK}/prefix/bin/lunagrad COMM
 if(NEEDED MATCHES "libmpi")
   message(FATAL_ERROR "an installed library needs MPI: ${NEEDED}")
 endif()
+# Ranks find the plug-in in the install's folder of the version.
+file(GLOB_RECURSE PLUGIN ${WORK}/prefix/liblunagrad-mpi.so)
+find_program(MPIRUN mpirun)
+if(PLUGIN AND MPIRUN)
+  if(NOT PLUGIN MATCHES "/lunagrad-[0-9]+[.][0-9]+/liblunagrad-mpi[.]so$")
+    message(FATAL_ERROR "the plug-in is ${PLUGIN}")
+  endif()
+  step(prefix/bin/lunagrad run --ranks 2 ${SOURCE}/tests/distributed/loader.lua --progress none)
+endif()
 step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed -B embed -DCMAKE_PREFIX_PATH=${WORK}/prefix
      -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
 step(${CMAKE_COMMAND} --build embed)

@@ -9,6 +9,7 @@
 #include "runtime/core/context.h"
 #include "runtime/core/host_copies.h"
 #include "runtime/core/memory_limit.h"
+#include "runtime/core/version.h"
 #include "runtime/core/waiting.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/the_transfer_thread.h"
@@ -97,13 +98,15 @@ int number_in(std::span<const char* const> names, int fallback) {
 }
 
 std::unique_ptr<Transport> open_mpi() {
-  const std::string file = library_beside("lunagrad-mpi");
+  const std::string file =
+      library_beside("lunagrad-mpi", text("lunagrad-", LUNAGRAD_VERSION_MAJOR, ".", LUNAGRAD_VERSION_MINOR));
   std::string reason;
   void* const library = load_library(file, reason);
   if (!library) {
     fail("init: ", launched_size(),
          " ranks were started, but this program was built without MPI or cannot load it (", reason,
-         "); on Debian: apt-get install libopenmpi-dev openmpi-bin, and build again");
+         "); on Debian: apt-get install openmpi-bin; a program that was built without MPI needs "
+         "libopenmpi-dev, too, and a new build");
   }
   const auto open = reinterpret_cast<OpenTransport>(find_symbol(library, kOpenMpi));
   if (!open) fail("init: ", file, " is of another version");

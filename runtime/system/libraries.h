@@ -10,8 +10,9 @@ std::string own_neighbour(const std::string& name);  // the program of this name
 // The shared library of the runtime, or the program when it is linked statically; "" when unknown. Symbolic
 // links are resolved.
 std::string own_library_file();
-// The file of the shared library `name` beside the runtime's; without a folder when the folder is unknown.
-std::string library_beside(const std::string& name);
+// The file of the shared library `name` beside the runtime's, or in `folder` there, if it has one. Without a
+// path when the place of the runtime's library is unknown.
+std::string library_beside(const std::string& name, const std::string& folder);
 
 // Loads a shared library for the life of the process; plug-ins that it loads see its symbols. Null, with the
 // system's reason in `why`, when it cannot be loaded.

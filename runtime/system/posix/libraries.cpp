@@ -31,9 +31,12 @@ std::string own_library_file() {
   return file.empty() ? file : std::filesystem::canonical(file, none).string();
 }
 
-std::string library_beside(const std::string& name) {
-  const std::string own = loaded_file();
-  return own.substr(0, own.rfind('/') + 1) + "lib" + name + ".so";
+std::string library_beside(const std::string& name, const std::string& folder) {
+  const std::string own = loaded_file(), beside = own.substr(0, own.rfind('/') + 1),
+                    file = "lib" + name + ".so";
+  const std::string installed = beside + folder + "/" + file;
+  std::error_code none;
+  return std::filesystem::exists(installed, none) ? installed : beside + file;
 }
 
 // RTLD_GLOBAL: Open MPI's plug-ins look up symbols of the library that loads them.

@@ -27,9 +27,11 @@ namespace {
 
 // Commands that no test types, by their beginning.
 constexpr const char* kNotTyped[][2] = {
-    {"./test", "it runs this test"},      {"cmake --build build", "what is tested is built"},
-    {"ssh ", "it wants another machine"}, {"sbatch ", "it wants Slurm"},
-    {"srun ", "it wants Slurm"},          {"mpirun -np 16 ", "it wants several machines"},
+    {"./test", "it runs this test"},       {"cmake --build build", "what is tested is built"},
+    {"ssh ", "it wants another machine"},  {"sbatch ", "it wants Slurm"},
+    {"srun ", "it wants Slurm"},           {"mpirun -np 16 ", "it wants several machines"},
+    {"sudo apt ", "it wants packages"},    {"tar -xf lunagrad-", "it wants the archive"},
+    {"lunagrad-", "it wants the archive"}, {"packaging/", "it makes packages"},
 };
 
 // How such a command begins; null for a step that is followed.
