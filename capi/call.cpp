@@ -16,8 +16,9 @@ constexpr size_t kParam = 64;  // size of the first version
 static_assert(sizeof(lg_param) == kParam);
 
 const char* kind_text(lg_kind kind) {
-  static constexpr const char* kNames[] = {"no value", "a boolean", "an integer", "a real", "a number",
-                                           "integers", "a dtype",   "a choice",   "a text", "a tensor"};
+  static constexpr const char* kNames[] = {"no value", "a boolean", "an integer", "a real",
+                                           "a number", "integers",  "a dtype",    "a choice",
+                                           "a text",   "a tensor",  "a table"};
   return kind >= 0 && size_t(kind) < std::size(kNames) ? kNames[kind] : "a value of an unknown kind";
 }
 

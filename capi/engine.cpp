@@ -1,7 +1,6 @@
 #include "capi/engine.h"
 
-#include <mutex>
-
+#include "capi/sessions.h"
 #include "capi/structs.h"
 #include "runtime/core/op_name.h"
 #include "runtime/cpu/device/cpu_device.h"
@@ -18,16 +17,10 @@ namespace {
 
 constexpr size_t kOptions = 48, kEngineInfo = 64, kDeviceInfo = 56, kThreadPool = 24,
                  kAllocator = 32;  // sizes of the first versions
-static_assert(sizeof(lg_engine_options) == kOptions && sizeof(lg_engine_info) == kEngineInfo &&
+static_assert(sizeof(lg_engine_options) == kOptions && sizeof(lg_engine_info) == kEngineInfo + 16 &&
               sizeof(lg_device_info) == kDeviceInfo && sizeof(lg_thread_pool) == kThreadPool &&
               sizeof(lg_allocator) == kAllocator);
 constexpr int32_t kMostThreads = 1024;
-
-// Held while a handle of an engine ends, and while another thread uses one.
-std::mutex& engines_mutex() {
-  static std::mutex instance;
-  return instance;
-}
 
 void install_devices() {
 #ifdef LUNAGRAD_HAS_GPU
@@ -56,8 +49,21 @@ Engine::~Engine() {
 
 void activate(Engine* engine) {
   set_context(engine ? &engine->context : nullptr);
-  set_memory_limit({.bytes = engine ? engine->limit : 0});
+  set_memory_limit(engine ? engine->limit : MemoryLimit());
   active = engine;
+}
+
+std::mutex& ending_mutex() {
+  static std::mutex instance;
+  return instance;
+}
+
+Engine& own_engine_of(const lg_engine* handle) {
+  Engine& engine = engine_of(handle);
+  if (engine.of_session())
+    refuse(LG_INVALID_ARGUMENT,
+           "the engine belongs to a session, and this function is for the host's engines");
+  return engine;
 }
 
 lg_text* new_text(Engine& engine, std::string bytes) {
@@ -86,7 +92,7 @@ lg_code lg_engine_open(const lg_engine_options* options, lg_engine** engine) {
       const Work work(*made);
       if (given.device) made->context.device = &device_of(given.device);
       made->context.generator.seed(given.seed);
-      made->limit = given.memory_limit;
+      made->limit.bytes = given.memory_limit;
       activate(made.get());
       set_log(*made, given.log, given.log_user);
       made->slots.reserve(1);
@@ -100,13 +106,13 @@ lg_code lg_engine_open(const lg_engine_options* options, lg_engine** engine) {
 lg_code lg_engine_close(lg_engine* engine) {
   return wall([&] {
     if (!engine) return;
-    HandleSlot& slot = slot_of(engine, Kind::engine);
-    Engine* const held = slot.engine;
+    Engine* const held = &own_engine_of(engine);
     {
       const Work work(*held);
+      while (HandleSlot* const session = held->slots.find_session()) close_session(*session);
       {
-        const std::lock_guard lock(engines_mutex());
-        held->slots.release(slot);
+        const std::lock_guard lock(ending_mutex());
+        held->slots.release(slot_of(engine, Kind::engine));
       }
       held->slots.release_all();
     }
@@ -116,15 +122,17 @@ lg_code lg_engine_close(lg_engine* engine) {
 
 lg_code lg_engine_stop(lg_engine* engine, int32_t stop) {
   return wall([&] {
-    const std::lock_guard lock(engines_mutex());
-    any_thread_slot(engine, Kind::engine).engine->context.stop_requested = stop != 0;
+    const std::lock_guard lock(ending_mutex());
+    Engine& held = *any_thread_slot(engine, Kind::engine).engine;
+    if (held.of_session()) refuse(LG_INVALID_ARGUMENT, "lg_session_stop() stops the engine of a session");
+    held.context.stop_requested = stop != 0;
   });
 }
 
 lg_code lg_engine_set_device(lg_engine* engine, const char* device) {
   return wall([&] {
     require(device, "device");
-    Engine& held = engine_of(engine);
+    Engine& held = own_engine_of(engine);
     const Work work(held);
     held.context.device = &require_device(device);
   });
@@ -149,16 +157,16 @@ lg_code lg_engine_set_grad_enabled(lg_engine* engine, int32_t enabled, int32_t* 
 
 lg_code lg_engine_set_memory_limit(lg_engine* engine, uint64_t bytes) {
   return wall([&] {
-    Engine& held = engine_of(engine);
+    Engine& held = own_engine_of(engine);
     const Work work(held);
-    held.limit = bytes;
+    held.limit.bytes = bytes;
     activate(&held);
   });
 }
 
 lg_code lg_engine_set_log(lg_engine* engine, lg_log log, void* user) {
   return wall([&] {
-    Engine& held = engine_of(engine);
+    Engine& held = own_engine_of(engine);
     const Work work(held);
     set_log(held, log, user);
   });
@@ -172,11 +180,13 @@ lg_code lg_engine_get_info(lg_engine* engine, lg_engine_info* info) {
     found.grad_enabled = held.context.grad_enabled;
     found.device = lasting(held.context.device->name());
     found.seed = held.context.generator.seed();
-    found.memory_limit = held.limit;
+    found.memory_limit = held.limit.bytes;
     found.memory_in_use = memory_in_use();
     found.tensors = held.slots.tensors;
     found.texts = held.slots.texts;
     found.threads = thread_count();
+    found.values = held.slots.values;
+    found.sessions = held.slots.sessions;
     write_struct(info, found, kEngineInfo, "lg_engine_info");
   });
 }

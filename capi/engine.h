@@ -2,6 +2,8 @@
 // An engine of the C library: the context of its operations, its limit and log, and the handles of its
 // tensors and texts. Owned by its handle; lg_engine_close() deletes it. For the thread that opened it, except
 // for stop_requested of the context.
+#include <memory>
+#include <mutex>
 #include <set>
 
 #include "capi/handles.h"
@@ -26,20 +28,27 @@ class Log final : public Trace {
 };
 
 struct Engine {
-  Engine() : slots(this) {}
+  Engine() : own(std::make_unique<Context>()), context(*own), slots(this) {}
+  // The engine of a session, while a function of the host runs on the session's thread: it has the session's
+  // context, and is current already.
+  explicit Engine(Context& of_session) : context(of_session), slots(this), limit(memory_limit()) {}
   ~Engine();
   Engine(const Engine&) = delete;
+  bool of_session() const { return !own; }
 
-  Context context;
+  const std::unique_ptr<Context> own;  // null: it is a session's
+  Context& context;
   Slots slots;
   bool busy = false;  // a function of the library runs, maybe a callback in it
-  size_t limit = 0;   // bytes, 0: none
+  MemoryLimit limit;
   std::unique_ptr<Log> log;
 };
 
 // The engine whose context and limit this thread has; null: none.
 extern constinit thread_local Engine* active;
 void activate(Engine*);  // null: none
+// Held while a handle of an engine or a session ends, and while another thread uses one.
+std::mutex& ending_mutex();
 
 // While it lives, an engine is busy: a callback gets LG_BUSY.
 class Busy {
@@ -76,6 +85,8 @@ class Work {
 };
 
 inline Engine& engine_of(const void* handle) { return *slot_of(handle, Kind::engine).engine; }
+// The same for functions that a session's engine does not have.
+Engine& own_engine_of(const lg_engine* handle);
 // The tensor of a handle, whose engine is `engine`.
 inline const Tensor& tensor_of(const lg_tensor* handle, const Engine& engine) {
   const HandleSlot& slot = slot_of(handle, Kind::tensor);

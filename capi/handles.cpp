@@ -47,14 +47,15 @@ uint64_t number_thread() noexcept {
 }
 
 const char* kind_name(Kind kind) {
-  static constexpr const char* kNames[] = {"handle", "lg_engine", "lg_tensor", "lg_text", "lg_op"};
+  static constexpr const char* kNames[] = {"handle", "lg_engine", "lg_tensor", "lg_text",
+                                           "lg_op",  "lg_value",  "lg_session"};
   return size_t(kind) < std::size(kNames) ? kNames[size_t(kind)] : "handle";
 }
 
 void refuse_handle(const void* handle, Kind kind) {
   const auto is = Kind(reinterpret_cast<uintptr_t>(handle) >> 32 & 15);
   if (!handle) refuse(LG_INVALID_HANDLE, "an ", kind_name(kind), " is expected, and the handle is null");
-  if (is != kind && is != Kind::none && is <= Kind::op)
+  if (is != kind && is != Kind::none && is <= Kind::session)
     refuse(LG_INVALID_HANDLE, "an ", kind_name(kind), " is expected, and the handle is an ", kind_name(is));
   refuse(LG_INVALID_HANDLE, "an ", kind_name(kind), " is expected, and the handle is released or no handle");
 }
@@ -95,8 +96,24 @@ void Slots::release(HandleSlot& slot) noexcept {
   } else if (Kind(word & 15) == Kind::text) {
     --texts;
     delete slot.text;
+  } else if (Kind(word & 15) == Kind::value) {
+    --values;
+    delete slot.owned;
+  } else if (Kind(word & 15) == Kind::session) {
+    --sessions;
+    delete slot.owned;
   }
   put_back(slot);
+}
+
+HandleSlot* Slots::find_session() noexcept {
+  for (uint32_t chunk = sessions ? first_chunk_ : UINT32_MAX; chunk != UINT32_MAX;
+       chunk = all().next[chunk]) {
+    HandleSlot* const slots = chunks[chunk].load(std::memory_order_relaxed);
+    for (size_t i = 0; i < kChunk; ++i)
+      if (Kind(slots[i].word.load(std::memory_order_relaxed) & 15) == Kind::session) return &slots[i];
+  }
+  return nullptr;
 }
 
 void Slots::release_all() noexcept {

@@ -17,11 +17,16 @@ namespace lunagrad::capi {
 
 struct Engine;
 
-enum class Kind : uint32_t { none, engine, tensor, text, op };
+enum class Kind : uint32_t { none, engine, tensor, text, op, value, session };
 const char* kind_name(Kind);
 
 // A number that no other thread has had.
 inline uint64_t this_thread() noexcept;
+
+// What the handle of a value or a session owns.
+struct Owned {
+  virtual ~Owned() = default;
+};
 
 struct HandleSlot {
   std::atomic<uint32_t> word{0};  // 16 * uses + kind
@@ -31,6 +36,7 @@ struct HandleSlot {
   union {
     Tensor tensor;
     std::string* text;
+    Owned* owned;
     HandleSlot* next;  // of a free slot
   };
   HandleSlot() : next(nullptr) {}
@@ -71,11 +77,21 @@ class Slots {
     ++texts;
     return static_cast<lg_text*>(handle_of(slot));
   }
+  lg_value* add_value(Owned* owned) noexcept {
+    ++values;
+    return static_cast<lg_value*>(add_owned(Kind::value, owned));
+  }
+  lg_session* add_session(Owned* owned) noexcept {
+    ++sessions;
+    return static_cast<lg_session*>(add_owned(Kind::session, owned));
+  }
   lg_engine* add_engine() noexcept { return static_cast<lg_engine*>(handle_of(take(Kind::engine))); }
   void release(HandleSlot&) noexcept;
   void release_all() noexcept;
+  // The slot of any session that is open; null: none is.
+  HandleSlot* find_session() noexcept;
 
-  size_t tensors = 0, texts = 0;  // handles
+  size_t tensors = 0, texts = 0, values = 0, sessions = 0;  // handles
 
  private:
   void grow(size_t count);
@@ -86,6 +102,11 @@ class Slots {
     const uint32_t uses = slot.word.load(std::memory_order_relaxed) & ~15u;
     slot.word.store(uses | uint32_t(kind), std::memory_order_relaxed);
     return slot;
+  }
+  void* add_owned(Kind kind, Owned* owned) noexcept {
+    HandleSlot& slot = take(kind);
+    slot.owned = owned;
+    return handle_of(slot);
   }
   void put_back(HandleSlot&) noexcept;
 

@@ -1,24 +1,25 @@
 #ifndef LUNAGRAD_H
 #define LUNAGRAD_H
-/* The C library of Lunagrad: tensors, operations and gradients. C99, and C++ with or without exceptions.
+/* The C library of Lunagrad: tensors, operations, gradients, and sessions that run scripts. C99, and C++ with
+ * or without exceptions.
  *
  * Codes. Every function but lg_version() returns a code, LG_OK or a reason; lg_last_error() has its message.
  * No function throws, ends the process, installs a signal handler or writes to the host's streams. After a
  * failure no output was written, except where a function says so, and handles are as before.
  *
- * Handles. lg_engine, lg_tensor, lg_text and lg_op are never read through: a handle is a number that the
- * library looks up. NULL, a released handle, a handle of another kind, and any other value give
- * LG_INVALID_HANDLE. A released handle may be taken for a new one only after 2^28 releases of its place. What
- * a function returns as a handle belongs to the caller, who releases it; lg_engine_close() releases all
- * tensors and texts of an engine. lg_op handles are constant and are not released.
+ * Handles. lg_engine, lg_tensor, lg_text, lg_value, lg_session and lg_op are never read through: a handle is
+ * a number that the library looks up. NULL, a released handle, a handle of another kind, and any other value
+ * give LG_INVALID_HANDLE. A released handle may be taken for a new one only after 2^28 releases of its place.
+ * What a function returns as a handle belongs to the caller, who releases it; lg_engine_close() releases
+ * everything of an engine. lg_op handles are constant and are not released.
  *
- * Threads. An engine belongs to the thread that opened it, and so do its tensors and texts: their functions
- * give LG_WRONG_THREAD on any other thread. Several threads may have engines, and one thread may have
- * several. lg_engine_stop(), the functions of lg_op, lg_version() and lg_last_error() may be called by any
- * thread.
+ * Threads. An engine belongs to the thread that opened it, and so do its tensors, texts, values and sessions:
+ * their functions give LG_WRONG_THREAD on any other thread. Several threads may have engines, and one thread
+ * may have several. lg_engine_stop(), lg_session_stop(), the functions of lg_op, lg_version() and
+ * lg_last_error() may be called by any thread.
  *
- * Callbacks run inside of a call of the library and must return: no exception and no longjmp may pass the
- * library. A call for the same engine gives LG_BUSY there.
+ * Callbacks run inside of a call of the library, or on the thread of a session, and must return: no exception
+ * and no longjmp may pass the library. In a call, a call for the same engine gives LG_BUSY.
  *
  * Texts are UTF-8. Texts that the host gives end with a zero byte. Structs begin with their size in bytes,
  * which the caller sets: x.struct_size = sizeof x. A library that is newer than the header knows by it which
@@ -55,20 +56,24 @@ enum {
   LG_WRONG_THREAD = 3,     /* the handle belongs to another thread */
   LG_BAD_STRUCT = 4,       /* struct_size is not the size of a known version */
   LG_BUFFER_SIZE = 5,      /* a buffer or an array has the wrong size */
-  LG_NOT_FOUND = 6,        /* there is no such operation, argument or position */
+  LG_NOT_FOUND = 6,        /* there is no such operation, argument, field or position */
   LG_VALUE = 7,            /* operands or arguments do not fit the operation */
   LG_NUMERIC = 8,          /* a result is not finite where it must be */
   LG_DEVICE = 9,           /* no such device, or the device failed */
   LG_FILE = 10,            /* a file cannot be read or written */
   LG_OUT_OF_MEMORY = 11,   /* the machine, the device or the limit has no room */
-  LG_STOPPED = 12,         /* lg_engine_stop() was called */
+  LG_STOPPED = 12,         /* lg_engine_stop() or lg_session_stop() was called */
   LG_BUSY = 13,            /* a callback of this engine is running */
-  LG_INTERNAL = 14         /* a fault of the library */
+  LG_INTERNAL = 14,        /* a fault of the library */
+  LG_TIMED_OUT = 15,       /* the time is over, and what was waited for has not happened */
+  LG_SCRIPT = 16           /* a script, or an evaluated line, ended with an error */
 };
 
 typedef struct lg_engine lg_engine;
 typedef struct lg_tensor lg_tensor;
 typedef struct lg_text lg_text;
+typedef struct lg_value lg_value;
+typedef struct lg_session lg_session;
 typedef struct lg_op lg_op;
 
 /* The library's LG_VERSION, which may be newer than the header's. Any thread. */
@@ -76,6 +81,9 @@ LG_API uint32_t lg_version(void);
 /* The message of this thread's latest call that failed: at most 1023 bytes and a zero byte, valid until the
  * next failure on this thread. "" when none failed. `length` may be null. Any thread. */
 LG_API lg_code lg_last_error(const char** text, size_t* length);
+/* Sets the message and returns the code, for a function of the host that a script calls and that fails. Any
+ * thread. */
+LG_API lg_code lg_set_error(lg_code code, const char* text);
 /* The code's name without LG_ and a sentence, constants. LG_NOT_FOUND for an unknown code. Either pointer may
  * be null. Any thread. */
 LG_API lg_code lg_code_text(lg_code code, const char** name, const char** sentence);
@@ -102,8 +110,9 @@ typedef struct lg_engine_options {
 
 /* Opens an engine that belongs to the calling thread. `options` may be null: the CPU, seed 0. */
 LG_API lg_code lg_engine_open(const lg_engine_options* options, lg_engine** engine);
-/* Releases the engine and all of its tensors and texts. Memory that others still have through DLPack lives
- * on. The thread must close its engines before it ends: else their memory is lost. NULL is no error. */
+/* Releases the engine and everything of it; sessions are closed within their deadlines. Memory that others
+ * still have through DLPack lives on. The thread must close its engines before it ends: else their memory is
+ * lost. NULL is no error. */
 LG_API lg_code lg_engine_close(lg_engine* engine);
 /* Any thread: operations that run, and later ones, give LG_STOPPED within about 20 ms, until it is called
  * with stop = 0. The engine must not be closed meanwhile by a thread that does not wait for this call; a
@@ -130,6 +139,8 @@ typedef struct lg_engine_info {
   uint64_t texts;
   int32_t threads; /* see lg_set_thread_count() */
   uint32_t reserved;
+  uint64_t values;
+  uint64_t sessions;
 } lg_engine_info;
 LG_API lg_code lg_engine_get_info(lg_engine* engine, lg_engine_info* info);
 
@@ -195,8 +206,8 @@ typedef struct lg_vulkan {
   void* device;
   void* queue;
   int32_t float64; /* 1: shaderFloat64 is enabled */
-  int32_t
-      matrix_units; /* 1: so are shaderFloat16 and the extensions of cooperative matrices that there are */
+  /* 1: so are shaderFloat16 and the extensions of cooperative matrices that there are. */
+  int32_t matrix_units;
   /* Called around each submission to the queue, on any thread. NULL: nobody else uses the queue. */
   void (*lock)(void* user);
   void (*unlock)(void* user);
@@ -344,7 +355,8 @@ enum { /* of a value; an operation takes for a parameter of the kind: */
        LG_DTYPE = 6,    /* integer: an lg_dtype; or its name as a text */
        LG_CHOICE = 7,   /* one of a few texts; a description's alone */
        LG_TEXT = 8,     /* text */
-       LG_TENSOR = 9    /* tensor: an operand by its name */
+       LG_TENSOR = 9,   /* tensor: an operand by its name */
+       LG_TABLE = 10    /* no parameter has it, only an lg_value */
 };
 typedef struct lg_param {
   uint32_t struct_size;
@@ -403,8 +415,8 @@ typedef struct lg_argument_info {
   const char* default_text;
   const int64_t* default_list;
   size_t default_list_length;
-  const char* const*
-      choices; /* texts that the parameter takes, besides numbers if its kind is not LG_CHOICE */
+  /* Texts that the parameter takes, besides numbers if its kind is not LG_CHOICE. */
+  const char* const* choices;
 } lg_argument_info;
 /* Input or parameter `index` of an operation. */
 LG_API lg_code lg_op_get_input(const lg_op* op, size_t index, lg_argument_info* info);
@@ -434,6 +446,264 @@ LG_API lg_code lg_tensor_to_dlpack_versioned(lg_tensor* tensor, struct DLManaged
 LG_API lg_code lg_tensor_from_dlpack(lg_engine* engine, struct DLManagedTensor* managed, lg_tensor** tensor);
 LG_API lg_code lg_tensor_from_dlpack_versioned(lg_engine* engine, struct DLManagedTensorVersioned* managed,
                                                lg_tensor** tensor);
+
+/* ---- values ---- */
+
+/* What a value is. nil, booleans, integers, reals, texts (any bytes), tensors, and tables: a list of items,
+ * counted from 0, and fields with names. Values are copied into tables and out of them: a table that is a
+ * field does not change with the value that was set. Tensors are shared. */
+typedef struct lg_data {
+  uint32_t struct_size;
+  lg_kind kind; /* LG_NONE (nil), LG_BOOLEAN, LG_INTEGER, LG_REAL, LG_TEXT, LG_TENSOR or LG_TABLE */
+  int64_t integer;
+  double real;      /* lg_value_get() sets it for booleans and integers, too */
+  const char* text; /* from lg_value_get(): ends with a zero byte; valid until the value is released */
+  size_t length;
+  lg_tensor* tensor; /* for lg_value_make() alone; see lg_value_tensor() */
+  size_t n_items;    /* from lg_value_get() alone */
+  size_t n_fields;
+  uint64_t reserved;
+} lg_data;
+/* A table is made empty. */
+LG_API lg_code lg_value_make(lg_engine* engine, const lg_data* data, lg_value** value);
+/* NULL is no error. */
+LG_API lg_code lg_value_release(lg_value* value);
+LG_API lg_code lg_value_get(lg_value* value, lg_data* data);
+/* A new handle of the value's tensor; LG_VALUE for other values. */
+LG_API lg_code lg_value_tensor(lg_value* value, lg_tensor** tensor);
+/* LG_NOT_FOUND when there is no such item; LG_VALUE for a value that is no table, as in the functions below.
+ */
+LG_API lg_code lg_table_item(lg_value* table, size_t index, lg_value** item);
+/* Replaces an item, or adds one when index is the number of items. NULL and nil remove the last item. Tables
+ * are nested at most 64 deep. */
+LG_API lg_code lg_table_set_item(lg_value* table, size_t index, lg_value* item);
+LG_API lg_code lg_table_field(lg_value* table, const char* name, lg_value** field);
+/* NULL and nil remove the field. */
+LG_API lg_code lg_table_set_field(lg_value* table, const char* name, lg_value* field);
+/* The fields in the order of their names. The name is valid until the table changes or is released. `length`
+ * and `field` may be null. */
+LG_API lg_code lg_table_field_at(lg_value* table, size_t index, const char** name, size_t* length,
+                                 lg_value** field);
+
+/* ---- sessions ---- */
+
+/* A session runs Lua scripts on a thread of its own. Its functions belong to the thread of its engine, as the
+ * handle does; the engine also makes the values that it gives. `seconds` is the longest time that a function
+ * waits; a negative number: without a limit. LG_NOT_FOUND from lg_session_open() in a library that was built
+ * without scripts, where no session can be opened. */
+
+enum {                        /* of a text for a sink */
+       LG_STREAM_OUT = 1,     /* print, io.write and io.stdout, with newlines */
+       LG_STREAM_ERR = 2,     /* io.stderr */
+       LG_STREAM_WARNING = 3, /* a message, without a newline at its end */
+       LG_STREAM_ERROR = 4    /* the message and traceback of an error that ended a run */
+};
+/* Called on the session's thread. The text is valid during the call. */
+typedef void (*lg_sink)(void* user, int32_t stream, const char* text, size_t length);
+
+enum { LG_STATE_IDLE = 0, LG_STATE_RUNNING = 1, LG_STATE_PAUSED = 2, LG_STATE_STOPPING = 3 };
+enum { /* how a run ended: the exit codes of the command line */
+       LG_OUTCOME_OK = 0,
+       LG_OUTCOME_ERROR = 1,
+       LG_OUTCOME_USAGE = 2,
+       LG_OUTCOME_NUMERIC = 4,
+       LG_OUTCOME_DEVICE = 5,
+       LG_OUTCOME_FILE = 6,
+       LG_OUTCOME_MEMORY = 8,
+       LG_OUTCOME_STOPPED = 130
+};
+enum {
+  LG_EVENT_NONE = 0,
+  LG_EVENT_OUTPUT = 1,      /* text, stream */
+  LG_EVENT_WARNING = 2,     /* text, place */
+  LG_EVENT_ERROR = 3,       /* text, place, outcome */
+  LG_EVENT_STATE = 4,       /* state; the place of a pause */
+  LG_EVENT_STEP = 5,        /* step: how many have ended, 0 at first; total */
+  LG_EVENT_METRICS = 6,     /* step, total, names, values */
+  LG_EVENT_PARAM = 7,       /* a parameter's name (names[0]) and its value as text */
+  LG_EVENT_RUN_FOLDER = 8,  /* text: the path */
+  LG_EVENT_CHECKPOINT = 9,  /* text: the path */
+  LG_EVENT_NOT_FINITE = 10, /* text: a NaN or Inf arose, and where */
+  LG_EVENT_GROWTH = 11,     /* text: memory grows with each step, and why */
+  LG_EVENT_SURGERY = 12,    /* text: what was changed in a model */
+  LG_EVENT_MEDIA = 13,      /* text: the name of a logged image, histogram or text */
+  LG_EVENT_ENDED = 14       /* outcome, exit_code */
+};
+typedef struct lg_event {
+  uint32_t struct_size;
+  int32_t kind;     /* LG_EVENT_... */
+  const char* text; /* ends with a zero byte, as all texts do; "" when there is none */
+  size_t length;
+  const char* file; /* the script's line that caused the event, "" and 0 when it is unknown */
+  int32_t line;
+  int32_t stream; /* LG_STREAM_OUT or LG_STREAM_ERR */
+  int64_t step;
+  int64_t total; /* 0: unknown */
+  double time;   /* seconds since the run began */
+  int32_t state;
+  int32_t outcome;
+  int32_t exit_code;
+  uint32_t dropped; /* events before this one that found no room */
+  const char* const* names;
+  const double* values;
+  size_t n_values; /* names and values */
+} lg_event;
+/* Called on the session's thread. The event is valid during the call. */
+typedef void (*lg_event_function)(void* user, const lg_event* event);
+
+typedef struct lg_module { /* `require "name"` finds it before files */
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name;
+  const char* text;
+  size_t length;
+} lg_module;
+
+enum {
+  LG_SESSION_STDIO = 1, /* output goes to the process's standard streams, also what scripts write there */
+  LG_SESSION_TAPE = 2   /* lg_session_tape() has the tape of the latest backward pass */
+};
+typedef struct lg_session_options {
+  uint32_t struct_size;
+  uint32_t flags;
+  const char* device; /* of runs that name none; NULL: "cpu" */
+  uint64_t seed;      /* of runs that have none */
+  /* The folder with lunagrad/init.lua, for all sessions of the process. NULL: the one near liblunagrad. */
+  const char* library;
+  const lg_module* modules; /* copied, as all texts are */
+  size_t n_modules;
+  lg_sink sink;               /* NULL: output is dropped */
+  lg_event_function on_event; /* NULL: none is called */
+  void* user;                 /* of both */
+  uint64_t event_limit;       /* events that wait for lg_session_poll_event(); then the oldest are dropped */
+  double close_seconds;       /* the deadline of a close that names none; 0: 10 */
+} lg_session_options;
+/* `options` may be null. LG_FILE when `library` is not such a folder, or another one is in use. */
+LG_API lg_code lg_session_open(lg_engine* engine, const lg_session_options* options, lg_session** session);
+/* Ends the script and the session's thread, and waits at most so many seconds; negative: the deadline of the
+ * options. LG_TIMED_OUT: the thread is in a function of the host, or in a function of Lua that nothing
+ * interrupts. It ends by itself when that returns, and calls the host no more. The handle is released in both
+ * cases. NULL is no error. */
+LG_API lg_code lg_session_close(lg_session* session, double seconds);
+
+enum {
+  LG_RUN_PAUSED = 1,     /* pauses before the first line, for lg_session_step() and lg_session_resume() */
+  LG_RUN_PRELOAD = 2,    /* `lg` is a global */
+  LG_RUN_SANDBOX = 4,    /* the script is not trusted: the kernel limits what it may do */
+  LG_RUN_INTERACTIVE = 8 /* lg.run.breakpoint() pauses */
+};
+typedef struct lg_run {
+  uint32_t struct_size;
+  uint32_t flags;
+  const char* name;             /* of a text, in messages; NULL: "script" */
+  const char* const* arguments; /* the script's `...` and `arg` */
+  size_t n_arguments;
+  const char* const* params; /* "name=value", for lg.run.param() */
+  size_t n_params;
+  const char* device;
+  uint64_t seed;         /* 0: the session's */
+  int64_t steps;         /* of lg.run.steps; 0: the script's */
+  uint64_t memory_limit; /* bytes of the script and its tensors; 0: none */
+  const char* folder;    /* the run's folder; NULL: none is written */
+  const char* resume;    /* a run folder or a checkpoint to go on from */
+} lg_run;
+/* Starts a script and returns at once. A script that runs is stopped first. `run` may be null. The text may
+ * have any bytes. */
+LG_API lg_code lg_session_run_text(lg_session* session, const char* text, size_t length, const lg_run* run);
+/* A file that cannot be read is an error of the run, LG_OUTCOME_FILE. */
+LG_API lg_code lg_session_run_file(lg_session* session, const char* path, const lg_run* run);
+
+enum { LG_STEP_DONE = 1, LG_STEP_PAUSED = 2, LG_STEP_ENDED = 3 };
+/* Runs to the end of the step of lg.run.steps, and returns when the run is paused there: `end` is
+ * LG_STEP_DONE. The first step includes what the script does before it. LG_STEP_PAUSED: it paused inside the
+ * step. LG_STEP_ENDED: the run has ended, and the code is the one of lg_session_wait(); `end` is written
+ * then, too. LG_TIMED_OUT: the step goes on, and the run pauses at its end. */
+LG_API lg_code lg_session_step(lg_session* session, double seconds, int32_t* end);
+/* At the next point between operations. Returns at once. Before a run: the next run pauses before its first
+ * line. */
+LG_API lg_code lg_session_pause(lg_session* session);
+LG_API lg_code lg_session_resume(lg_session* session);
+enum { LG_STOP_AT_STEP = 0, LG_STOP_NOW = 1 };
+/* Any thread. LG_STOP_AT_STEP ends the run at the end of its step, LG_STOP_NOW in the midst of it. Returns at
+ * once. A session that is closed gives LG_INVALID_HANDLE. */
+LG_API lg_code lg_session_stop(lg_session* session, int32_t how);
+/* Waits until no script runs. LG_OK: the latest run ended well, or there was none; LG_STOPPED; LG_SCRIPT: it
+ * ended with an error, which is the message. `outcome` may be null and is written in all three cases.
+ * LG_TIMED_OUT: a script runs or is paused. */
+LG_API lg_code lg_session_wait(lg_session* session, double seconds, int32_t* outcome);
+
+typedef struct lg_session_info {
+  uint32_t struct_size;
+  int32_t state;
+  uint64_t events;    /* that wait for lg_session_poll_event() */
+  double silence;     /* seconds for which a request has been waiting for the script; 0: none waits */
+  const char* device; /* of runs that name none; valid for the life of the process */
+  uint64_t seed;
+} lg_session_info;
+LG_API lg_code lg_session_get_info(lg_session* session, lg_session_info* info);
+
+/* Evaluates an expression or statements in the state of the script, at the next point between operations, or
+ * at once when no script runs. `results` may be null: the values as the prompt shows them, a line for each.
+ * LG_SCRIPT: it failed. LG_TIMED_OUT: it is evaluated later. */
+LG_API lg_code lg_session_evaluate(lg_session* session, const char* code, double seconds, lg_text** results);
+/* A parameter that the script has declared, from its next step on. LG_VALUE when there is none, or the value
+ * does not fit it. */
+LG_API lg_code lg_session_set_param(lg_session* session, const char* name, const char* value);
+/* lg.host.NAME of the script: before a run, or from its next step on. The elements of tensors are copied.
+ * NULL and nil remove it. */
+LG_API lg_code lg_session_set(lg_session* session, const char* name, lg_value* value);
+/* What the script assigned to lg.host.NAME up to the end of its latest step, else what lg_session_set() gave,
+ * else nil. `step` may be null: the number of steps that had ended then; -1: the value is the host's own.
+ * Tensors are new ones, on the CPU. */
+LG_API lg_code lg_session_get(lg_session* session, const char* name, lg_value** value, int64_t* step);
+
+/* A function that scripts call: lg.host.NAME(...). On the session's thread. `engine` belongs to the session:
+ * tensors and operations are the script's, with gradients. All handles of this engine, arguments and results
+ * too, are released after the call; handles of the host's other engines belong to other threads. `n_results`
+ * is in: the room in `results`, 32; out: their number; NULL is nil. Any code but LG_OK is an error of the
+ * script. Its message is the text of lg_set_error(), or the message of the library's call that failed. */
+typedef lg_code (*lg_function)(void* user, lg_engine* engine, lg_value* const* arguments, size_t n_arguments,
+                               lg_value** results, size_t* n_results);
+/* Adds or replaces a function, for scripts that look it up from now on. */
+LG_API lg_code lg_session_add_function(lg_session* session, const char* name, lg_function function,
+                                       void* user);
+
+/* Computes an operation of the host. `params` are all of its parameters, in order; LG_NONE: absent without a
+ * default. `n_outputs` is in: the room, 16; out: their number, 1 or more. For engine, handles and codes see
+ * lg_function. */
+typedef lg_code (*lg_op_forward)(void* user, lg_engine* engine, lg_tensor* const* inputs, size_t n_inputs,
+                                 const lg_param* params, size_t n_params, lg_tensor** outputs,
+                                 size_t* n_outputs);
+/* Gives the gradients of the inputs, of the inputs' shapes; NULL: none. `grads` are the outputs' gradients.
+ */
+typedef lg_code (*lg_op_backward)(void* user, lg_engine* engine, lg_tensor* const* inputs, size_t n_inputs,
+                                  const lg_param* params, size_t n_params, lg_tensor* const* outputs,
+                                  lg_tensor* const* grads, size_t n_outputs, lg_tensor** input_grads);
+typedef struct lg_host_op {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name;     /* as Lua writes names, and no operation's of the library */
+  const char* sentence; /* what it computes; may be null */
+  /* Of inputs: name and flags. Of parameters: name, kind, flags and the default; not LG_CHOICE. */
+  const lg_argument_info* inputs;
+  size_t n_inputs;
+  const lg_argument_info* params;
+  size_t n_params;
+  lg_op_forward forward;
+  /* NULL: `forward` is recorded, and its operations have gradients. Else it runs unrecorded. */
+  lg_op_backward backward;
+  void* user;
+} lg_host_op;
+/* Adds the operation lg.host.NAME(...), with arguments by position and by name. LG_VALUE for a name that is
+ * taken, and for arguments that do not fit each other. It cannot be replaced. */
+LG_API lg_code lg_session_add_op(lg_session* session, const lg_host_op* op);
+
+/* The oldest event that waits, or the first one within so many seconds; LG_EVENT_NONE when there is none. The
+ * texts are valid until the next call or the close. */
+LG_API lg_code lg_session_poll_event(lg_session* session, double seconds, lg_event* event);
+/* The tape of the latest backward pass, as lg.tape(x):json() gives it. LG_NOT_FOUND: there is none, or the
+ * session was opened without LG_SESSION_TAPE. */
+LG_API lg_code lg_session_tape(lg_session* session, lg_text** json);
 
 #ifdef __cplusplus
 }

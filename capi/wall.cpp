@@ -32,15 +32,17 @@ constexpr Code kCodes[] = {
     {"WRONG_THREAD", "The handle belongs to another thread."},
     {"BAD_STRUCT", "struct_size is not the size of a known version of the struct."},
     {"BUFFER_SIZE", "A buffer or an array has the wrong size."},
-    {"NOT_FOUND", "There is no such operation, argument or position."},
+    {"NOT_FOUND", "There is no such operation, argument, field or position."},
     {"VALUE", "Operands or arguments do not fit the operation."},
     {"NUMERIC", "A result is not finite where it must be."},
     {"DEVICE", "There is no such device, or the device failed."},
     {"FILE", "A file cannot be read or written."},
     {"OUT_OF_MEMORY", "The machine, the device or the limit has no room."},
-    {"STOPPED", "The engine was asked to stop."},
+    {"STOPPED", "The engine or the session was asked to stop."},
     {"BUSY", "A callback of the engine is running."},
-    {"INTERNAL", "The library has a fault."}};
+    {"INTERNAL", "The library has a fault."},
+    {"TIMED_OUT", "The time is over, and what was waited for has not happened."},
+    {"SCRIPT", "A script, or an evaluated line, ended with an error."}};
 constexpr const char* kNoRoom = "out of memory";
 
 // The thread's message: null, a constant, or a block that the key's destructor frees.
@@ -119,6 +121,7 @@ lg_code caught() noexcept {
 }
 
 const char* last_message() noexcept { return message; }
+void forget_message() noexcept { message = ""; }
 
 }  // namespace lunagrad::capi
 
@@ -131,6 +134,15 @@ lg_code lg_last_error(const char** text, size_t* length) {
     require(text, "text");
     *text = last_message();
     if (length) *length = std::strlen(*text);
+  });
+}
+
+lg_code lg_set_error(lg_code code, const char* text) {
+  return wall([&] {
+    require(text, "text");
+    if (code <= LG_OK || size_t(code) >= std::size(kCodes))
+      refuse(LG_INVALID_ARGUMENT, "code ", code, " is no error");
+    throw Fault{code, text};
   });
 }
 

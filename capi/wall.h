@@ -25,6 +25,7 @@ template <class... Parts>
 lg_code caught() noexcept;
 // The message of the thread's latest failure; "" when there was none.
 const char* last_message() noexcept;
+void forget_message() noexcept;  // from here on there was none
 
 // Runs f and returns LG_OK, or the code of what it throws.
 template <class F>

@@ -1,10 +1,17 @@
-# The C library: liblunagrad.so.0 with the engine in it, and the Vulkan backend where it is built. It exports the functions of
-# capi/lunagrad.h alone, so a host may have other versions of everything else that is in it.
+# The C library: liblunagrad.so.0 with the engine in it, and sessions and the Vulkan backend where they are built. It exports the
+# functions of capi/lunagrad.h alone, so a host may have other versions of everything else that is in it.
 file(GLOB CAPI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/*.cpp)
 set(CAPI_EXPORTS ${PROJECT_SOURCE_DIR}/capi/exports.map)
-# The order of the arguments of an op, which scripts and C hosts share.
-add_library(lunagrad-c SHARED ${CAPI_SOURCES} ${PROJECT_SOURCE_DIR}/script/meta/signature.cpp
-            $<TARGET_OBJECTS:lunagrad-runtime>)
+set(CAPI_NO_SESSIONS ${PROJECT_SOURCE_DIR}/capi/session/none.cpp)
+if(TARGET lunagrad-script)
+  file(GLOB SESSION_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/session/*.cpp)
+  list(REMOVE_ITEM SESSION_SOURCES ${CAPI_NO_SESSIONS})
+else()
+  # Of scripts the library has the order of the arguments of an op, and values.
+  set(SESSION_SOURCES ${CAPI_NO_SESSIONS} ${PROJECT_SOURCE_DIR}/script/meta/signature.cpp
+      ${PROJECT_SOURCE_DIR}/script/session_value.cpp)
+endif()
+add_library(lunagrad-c SHARED ${CAPI_SOURCES} ${SESSION_SOURCES} $<TARGET_OBJECTS:lunagrad-runtime>)
 set_target_properties(lunagrad-c PROPERTIES OUTPUT_NAME lunagrad VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                       VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${CAPI_EXPORTS})
 target_include_directories(lunagrad-c PRIVATE ${PROJECT_SOURCE_DIR} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/capi>)
@@ -16,6 +23,21 @@ target_link_options(lunagrad-c PRIVATE -Wl,--version-script=${CAPI_EXPORTS} -Wl,
                     -Wl,--exclude-libs,ALL)
 target_link_libraries(lunagrad-c PRIVATE PkgConfig::LUNAGRAD_OPENBLAS PkgConfig::LUNAGRAD_HIGHWAY ${LUNAGRAD_SLEEF} Threads::Threads
                       ZLIB::ZLIB PkgConfig::LUNAGRAD_LIBZIP PkgConfig::LUNAGRAD_LIBPNG ${CMAKE_DL_LIBS})
+if(TARGET lunagrad-script)
+  foreach(OBJECTS lunagrad-script lunagrad-script-once ${LIBRARY_PARTS})
+    target_sources(lunagrad-c PRIVATE $<TARGET_OBJECTS:${OBJECTS}>)
+  endforeach()
+  foreach(PACKAGE IN LISTS PART_PACKAGES)
+    string(REGEX REPLACE "=.*" "" PACKAGE ${PACKAGE})
+    target_link_libraries(lunagrad-c PRIVATE PkgConfig::LUNAGRAD_${PACKAGE})
+  endforeach()
+  target_link_libraries(lunagrad-c PRIVATE ${LUNAGRAD_SECCOMP})
+  if(LUNAGRAD_SHARED_LUA)
+    target_link_libraries(lunagrad-c PRIVATE PkgConfig::LUNAGRAD_LUA)
+  else()
+    target_sources(lunagrad-c PRIVATE ${LUA_OBJECT})
+  endif()
+endif()
 if(TARGET lunagrad-gpu)
   target_sources(lunagrad-c PRIVATE $<TARGET_OBJECTS:lunagrad-gpu-objects> $<TARGET_OBJECTS:lunagrad-shaders>)
   target_compile_definitions(lunagrad-c PRIVATE LUNAGRAD_HAS_GPU)

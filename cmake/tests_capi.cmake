@@ -8,6 +8,14 @@ function(add_capi_host NAME SOURCE)
 endfunction()
 add_capi_host(host host.c)
 target_compile_options(lunagrad-capi-host PRIVATE ${STRICT_C})
+set(CAPI_SESSIONS none)  # the library has none
+if(TARGET lunagrad-script)
+  set(CAPI_SESSIONS)
+endif()
+foreach(NAME sessions exchange)
+  add_capi_host(${NAME} ${NAME}.c ${CAPI_SESSIONS})
+  target_compile_options(lunagrad-capi-${NAME} PRIVATE ${STRICT_C})
+endforeach()
 add_capi_host(no-exceptions no_exceptions.cpp)
 target_compile_options(lunagrad-capi-no-exceptions PRIVATE -fno-exceptions -fno-rtti -Wall -Wextra -pedantic -Werror)
 set_target_properties(lunagrad-capi-no-exceptions PROPERTIES CXX_STANDARD 11)
@@ -30,8 +38,9 @@ if(NOT LUNAGRAD_SANITIZE)
   target_link_libraries(lunagrad-capi-bench PRIVATE lunagrad-runtime ${CMAKE_DL_LIBS})
   find_program(LUNAGRAD_CLANG clang)
   if(LUNAGRAD_CLANG)
-    add_test(NAME capi-clang COMMAND sh -ec "${LUNAGRAD_CLANG} -std=c99 -Wall -Wextra -pedantic -Werror -O1 \
--I${PROJECT_SOURCE_DIR}/capi ${CAPI_TESTS}/host.c -o capi-clang $<TARGET_FILE:lunagrad-c> -Wl,-rpath,$<TARGET_FILE_DIR:lunagrad-c> -lpthread -lm && ./capi-clang"
+    add_test(NAME capi-clang COMMAND sh -ec "for host in host sessions exchange; do ${LUNAGRAD_CLANG} -std=c99 -Wall -Wextra -pedantic -Werror -O1 \
+-I${PROJECT_SOURCE_DIR}/capi ${CAPI_TESTS}/$host.c -o capi-clang-$host $<TARGET_FILE:lunagrad-c> -Wl,-rpath,$<TARGET_FILE_DIR:lunagrad-c> -lpthread -lm; done
+./capi-clang-host && ./capi-clang-sessions ${CAPI_SESSIONS} && ./capi-clang-exchange ${CAPI_SESSIONS}"
              WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   endif()
   # The host of docs/embedding.md is the example.

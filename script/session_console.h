@@ -20,6 +20,9 @@ class SessionConsole {
   // succeeded.
   void eval(const std::string& code, std::function<void(bool ok)> done = {});
 
+  // Does the same, but the results, or the message of the error, are given to `done`, and are no events.
+  void evaluate(const std::string& code, std::function<void(bool ok, std::string text)> done);
+
   // The completions of the last name in `line` (globals, fields, methods), as whole names, sorted.
   void complete(const std::string& line, std::function<void(std::vector<std::string>)> done);
 

@@ -2,9 +2,10 @@
 // The part of a Session that controls runs: starts, pauses, steps, stops and reloads them, tells their state,
 // and has the parameters of the script. session.h says what a safe point is.
 //
-// Threads: every function may be called from any thread and, except wait() and step_and_wait(), returns at
-// once. Ownership: results are copies. The functions do not throw, except that these two are an Error on the
-// session's thread (in a callback, or a function of the host), for which they would wait.
+// Threads: every function may be called from any thread and, except wait(), wait_for() and
+// step_and_wait(), returns at once. Ownership: results are copies. The functions do not throw, except that
+// these three are an Error on the session's thread (in a callback, or a function of the host), for which they
+// would wait.
 #include <limits>
 #include <optional>
 #include <string>
@@ -57,6 +58,7 @@ class SessionControl {
   void interrupt();   // like the second Ctrl-C: a Lua error now, also inside a kernel
   void checkpoint();  // writes a checkpoint at the end of the step, and the run goes on; nothing when idle
   Outcome wait();     // blocks until idle; returns how the last run ended
+  std::optional<Outcome> wait_for(double seconds);  // waits at most so long; empty: it is not idle
   // Set while a pause, stop, interrupt or new run waits for a script that reaches no safe point.
   std::optional<Silence> silence() const;
   // At the end of the step, replaces the running script by the changed script: its file read again, or

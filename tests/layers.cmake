@@ -181,7 +181,7 @@ foreach(source ${sources})
   if(source MATCHES "/(examples|tests/scripts)/" AND source MATCHES "\\.lua$" AND count GREATER 100)
     message("${source}: ${count} lines; an example has at most 100")
     math(EXPR faults "${faults} + 1")
-  elseif(count GREATER 600)
+  elseif(count GREATER 600 AND NOT source MATCHES "/capi/lunagrad[.]h$")  # the C library is one header
     message("${source}: ${count} lines; split a file of more than 600 by idea")
     math(EXPR faults "${faults} + 1")
   endif()

@@ -146,8 +146,8 @@ room(gpu/ops/shape "Kernels and shaders that create and rearrange tensors."
      gpu/ops runtime)
 room(script/view "The data that a viewer receives."
      runtime/core runtime/statistics)
-room(script "The session's header, and what programs start with: standard streams and ranks."
-     runtime/core script/view)
+room(script "The session's header and its values, and what programs start with: standard streams and ranks."
+     runtime runtime/core script/view)
 room(script/parts "The optional parts of a build."
      runtime/core)
 room(script/meta "Help, signatures and annotations, from the op records and lua/meta/."
@@ -187,7 +187,7 @@ room(script/guard "The kernel's limits for a sandboxed script."
 room(script/compare "Compares a step with the CPU in f64."
      runtime runtime/core script/inspect script/view)
 room(script/host "Values that a host passes to scripts."
-     runtime runtime/core runtime/system runtime/tape script/meta)
+     runtime/core runtime/system runtime/tape script script/meta)
 room(script/session "The thread that runs a script, and its viewers."
      runtime runtime/core runtime/dist runtime/io runtime/system runtime/tape script script/chunk script/compare script/guard
      script/host script/inspect script/leaks script/lua script/meta script/profile script/run script/time script/view)
@@ -199,7 +199,7 @@ room(script/bind/tensor "Bindings of tensors, ops and user kernels."
      runtime runtime/batching runtime/core runtime/cpu runtime/io runtime/tape script/bind/data script/lua script/meta
      script/session)
 room(script/bind/run "Bindings of lg.run and of the host's values."
-     runtime runtime/io script/bind/deferral script/bind/tensor script/lua script/session)
+     runtime runtime/core runtime/io script script/bind/deferral script/bind/tensor script/lua script/session)
 room(script/bind/surgery "Bindings that change a running model."
      runtime runtime/core script/bind/nn script/lua script/parts)
 room(script/bundle "Packs runs into one file, and reads these files."
@@ -291,4 +291,6 @@ room(ui "The header of the panels for a host."
 room(ui/app "The program: windows, arguments, frames."
      runtime/core runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window ui/workbench)
 room(capi "The C library: handles, the wall around each function, and the functions of lunagrad.h."
-     gpu runtime runtime/core runtime/cpu runtime/cpu/device runtime/tape script/meta)
+     gpu runtime runtime/core runtime/cpu runtime/cpu/device runtime/tape script script/meta)
+room(capi/session "Sessions of the C library."
+     capi runtime/core runtime/tape script script/host script/view)

@@ -2,8 +2,10 @@
 
 #include <cxxabi.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 #include <typeinfo>
 
 namespace lunagrad {
@@ -35,6 +37,18 @@ void throw_as_error(const std::string& who) {
   } catch (...) {
     fail(who, " threw ", name_of(abi::__cxa_current_exception_type()), ", not a std::exception");
   }
+}
+
+bool HostCalls::close(double seconds) {
+  closed_ = true;
+  const auto start = std::chrono::steady_clock::now();
+  while (!mutex_.try_lock()) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >= seconds)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  mutex_.unlock();
+  return true;
 }
 
 std::string HostCalls::try_call(const char* who, const std::function<void()>& code) {

@@ -6,6 +6,7 @@
 //
 // Threads: close() may be called from any thread; the others are for the session's thread. Lock: the mutex is
 // held while the program's code runs, recursively, since such code may cause events.
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -37,11 +38,9 @@ class HostCalls {
   HostCalls() = default;
   HostCalls(const HostCalls&) = delete;
 
-  // Waits for code that runs on another thread. Afterwards no code of the program is called.
-  void close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
+  // From here on no code of the program is called. Waits at most so many seconds for code that runs on
+  // another thread; false when it runs on.
+  bool close(double seconds);
   // Error of kind cancelled after close().
   template <class Code>
   decltype(auto) call(const char* who, const char* name, const Code& code) {
@@ -62,7 +61,7 @@ class HostCalls {
 
  private:
   std::recursive_mutex mutex_;
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace lunagrad

@@ -53,10 +53,11 @@ void LeakWatch::root(const Tensor& x) {
   if (on()) passes_.pass(x, step_ + 1, clock_);
 }
 
-void LeakWatch::end_step(lua_State* L, int64_t done, std::optional<int64_t> total, const HostTensors& host) {
+void LeakWatch::end_step(lua_State* L, int64_t done, std::optional<int64_t> total,
+                         const std::function<HostTensors()>& host) {
   if (done <= step_) return;
   step_ = done;
-  if (on() && wants_walk(total)) walk(L, host);
+  if (on() && wants_walk(total)) walk(L, host());
 }
 
 bool LeakWatch::wants_walk(std::optional<int64_t> total) const {

@@ -6,6 +6,7 @@
 // is off, it only notes the ids at which steps begin, so that a walk on request knows the age of values.
 // report() and watch() may be called from any thread, everything else from the session's thread.
 #include <atomic>
+#include <functional>
 #include <lua.hpp>
 #include <map>
 #include <memory>
@@ -39,8 +40,9 @@ class LeakWatch {
   bool on() const { return threshold_ > 0; }
   void begin_step(int64_t step);
   void root(const Tensor&);  // the root of one of the script's backward passes
-  // Step `done` of `total` has ended. `host`: the tensors of lg.host.
-  void end_step(lua_State*, int64_t done, std::optional<int64_t> total, const HostTensors& host);
+  // Step `done` of `total` has ended. `host` gives the tensors of lg.host.
+  void end_step(lua_State*, int64_t done, std::optional<int64_t> total,
+                const std::function<HostTensors()>& host);
   void end_run();  // a backward pass after the last step may have come for graphs held until then
   std::shared_ptr<const LeakReport> report() const;  // null: the watch is off, or there was no walk yet
 

@@ -110,8 +110,25 @@ std::string show(lua_State* L, int index) {
   return result;
 }
 
+// Where results are shown.
+struct Shown {
+  Events& events;
+  std::string* results;  // null: as events
+
+  void line(std::string shown) const {
+    if (results) {
+      *results += results->empty() ? shown : "\n" + shown;
+      return;
+    }
+    Event event{};
+    event.kind = Event::Kind::output;
+    event.text = terminal_text(shown) + "\n";
+    events.emit(std::move(event));
+  }
+};
+
 // Stores the first value on the stack as `_`, and shows all values, one per line, unless `muted`.
-int show_results(lua_State* L, bool muted, Events& events) {
+int show_results(lua_State* L, bool muted, const Shown& shown) {
   const int count = lua_gettop(L);
   if (count == 0) return 0;
   push_console(L);
@@ -119,19 +136,14 @@ int show_results(lua_State* L, bool muted, Events& events) {
   lua_pushvalue(L, 1);
   lua_rawset(L, -3);
   lua_pop(L, 1);
-  for (int i = 1; i <= count && !muted; ++i) {
-    Event event{};
-    event.kind = Event::Kind::output;
-    event.text = terminal_text(show(L, i)) + "\n";
-    events.emit(std::move(event));
-  }
+  for (int i = 1; i <= count && !muted; ++i) shown.line(show(L, i));
   return 0;
 }
 
 // Upvalue: the script's state. Argument: the code, an expression or statements. Runs it in the console's
 // environment. A semicolon at the end mutes.
 int evaluate_line(lua_State* L) {
-  Events& events = Passed<Events>::get();
+  const Shown& shown = Passed<Shown>::get();
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
   // The variable to close prevents a tail call, so that the library's errors name the console's line.
@@ -147,7 +159,7 @@ int evaluate_line(lua_State* L) {
   lua_setupvalue(L, -2, 1);
   lua_call(L, 0, LUA_MULTRET);
   lua_remove(L, 1);
-  return show_results(L, muted, events);
+  return show_results(L, muted, shown);
 }
 
 int end_line(lua_State* L) {
@@ -296,10 +308,12 @@ void bind_console(lua_State* L, const char* name, const Tensor& value) {
   lua_pop(L, 1);
 }
 
-bool evaluate_console(lua_State* L, const std::string& code, Events& events, ScriptError& error) {
+bool evaluate_console(lua_State* L, const std::string& code, Events& events, std::string* results,
+                      ScriptError& error) {
   // On a separate Lua thread: Lua switches hooks off on the thread that a count hook interrupted.
   lua_State* thread = lua_newthread(L);
-  const Passed<Events> passed(events);
+  Shown shown{events, results};
+  const Passed<Shown> passed(shown);
   lua_pushlightuserdata(thread, L);
   lua_pushcclosure(thread, guard<evaluate_line>, 1);
   lua_pushlstring(thread, code.data(), code.size());

@@ -12,9 +12,9 @@
 
 namespace lunagrad {
 
-// Runs an expression or statements and emits the results as output events; `L` is the script's state. Returns
-// false and sets the error on failure.
-bool evaluate_console(lua_State* L, const std::string& code, Events&, ScriptError&);
+// Runs an expression or statements and emits the results as output events, or adds them to `results` if that
+// is not null; `L` is the script's state. Returns false and sets the error on failure.
+bool evaluate_console(lua_State* L, const std::string& code, Events&, std::string* results, ScriptError&);
 // The complete names that could stand in place of the last name in `line`, sorted.
 std::vector<std::string> complete_console(lua_State* L, const std::string& line);
 // Makes a name visible to console lines.

@@ -18,6 +18,10 @@ void RunControl::start(Script script) {
   {
     const std::lock_guard lock(mutex_);
     begin_to_wait();
+    if (script.options.begin_paused) {
+      pause_first_ = true;
+      step_first_ = StepTo::nothing;
+    }
     next_ = std::move(script);
     next_stopped_ = false;
     has_run_ = true;
@@ -137,20 +141,28 @@ Outcome RunControl::wait() {
   return outcome_;
 }
 
+template <class Over>
+bool RunControl::wait_until(std::unique_lock<std::mutex>& lock, double seconds, const Over& over) {
+  constexpr double kLongest = 1e9;  // clocks cannot count much further
+  if (seconds < kLongest)
+    return changed_.wait_for(lock, std::chrono::duration<double>(seconds > 0 ? seconds : 0), over);
+  changed_.wait(lock, over);
+  return true;
+}
+
+std::optional<Outcome> RunControl::wait_for(double seconds) {
+  std::unique_lock lock(mutex_);
+  if (!wait_until(lock, seconds, [this] { return idle(); })) return std::nullopt;
+  return outcome_;
+}
+
 StepEnd RunControl::step_and_wait(double seconds) {
   std::unique_lock lock(mutex_);
   if (idle()) return StepEnd::ended;
   ask_to_go_on(StepTo::step_end);
   changed_.notify_all();
   const uint64_t before = pauses_;
-  const auto over = [&] { return idle() || pauses_ != before; };
-  constexpr double kLongest = 1e9;  // clocks cannot count much further
-  if (seconds < kLongest) {
-    const std::chrono::duration<double> most(seconds > 0 ? seconds : 0);
-    if (!changed_.wait_for(lock, most, over)) return StepEnd::timed_out;
-  } else {
-    changed_.wait(lock, over);
-  }
+  if (!wait_until(lock, seconds, [&] { return idle() || pauses_ != before; })) return StepEnd::timed_out;
   if (pauses_ == before) return StepEnd::ended;
   return pause_ended_step_ ? StepEnd::stepped : StepEnd::paused;
 }

@@ -44,6 +44,7 @@ class RunControl {
   void close();                // ends the session's thread
   double closing_for() const;  // seconds since close(), or since the latest safe point after it
   Outcome wait();              // waits until nothing runs or is queued to run
+  std::optional<Outcome> wait_for(double seconds);
   StepEnd step_and_wait(double seconds);
   SessionState state() const { return state_.load(); }
   // Seconds since the oldest waiting request of a running script, or since its last safe point; empty while
@@ -122,6 +123,9 @@ class RunControl {
 
  private:
   bool wants_unwinding(const Place&) const;
+  // Waits until over() is true, at most so many seconds; returns over().
+  template <class Over>
+  bool wait_until(std::unique_lock<std::mutex>& lock, double seconds, const Over& over);
   bool awaited() const;  // whether a request waits for a running script
   bool idle() const { return !running_ && !next_ && !reload_ && !successor_; }
   void ask_to_go_on(StepTo);

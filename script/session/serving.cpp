@@ -1,4 +1,6 @@
 // The thread of a session: its begin, what it serves, and its end.
+#include <algorithm>
+
 #include "runtime/dist/world.h"
 #include "runtime/system/number_locale.h"
 #include "script/guard/guard.h"
@@ -11,7 +13,7 @@ namespace {
 // A session that ends waits so many seconds for a function of Lua's library that reaches no safe point, and
 // looks so often.
 constexpr double kLibraryGrace = 10;
-constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr double kLookAgain = 0.05;
 
 thread_local const SessionThread* serving = nullptr;  // the session whose thread this is
 
@@ -32,29 +34,36 @@ SessionThread::~SessionThread() {
   if (thread_.joinable()) thread_.join();
 }
 
-void SessionThread::end(std::unique_ptr<SessionThread> session) {
+bool SessionThread::end(std::unique_ptr<SessionThread> session, double seconds) {
   SessionThread& self = *session;
   if (dist::leads()) dist::on_words(nullptr);
   self.control_.close();
+  const auto start = std::chrono::steady_clock::now();
+  const auto left = [&] {
+    return seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   std::unique_lock lock(self.ending_);
   if (serving != &self) {
-    while (!self.finishes_.wait_for(lock, kLookAgain, [&] { return self.finished_; })) {
+    for (;;) {
+      const std::chrono::duration<double> most(std::clamp(left(), 0.0, kLookAgain));
+      if (self.finishes_.wait_for(lock, most, [&] { return self.finished_; })) return true;
       const double silent = self.control_.closing_for();
       if (silent > kLibraryGrace && self.globals_.native_calls().current().first[0]) break;
+      if (left() <= 0) break;
     }
-    if (self.finished_) return;
     lock.unlock();
-    self.calls_.close();  // waits for code of the program that runs now
+    self.calls_.close(std::max(left(), 0.0));  // waits for code of the program that runs now
     self.host_.close();
     lock.lock();
-    if (self.finished_) return;
+    if (self.finished_) return true;
   } else {
-    self.calls_.close();
+    self.calls_.close(0);
     self.host_.close();
   }
   self.left_ = true;
   self.thread_.detach();
   session.release();
+  return false;
 }
 
 void SessionThread::require_other_thread(const char* function) const {

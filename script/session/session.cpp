@@ -19,7 +19,10 @@ Session::Session(std::unique_ptr<SessionThread> thread)
       SessionConsole(*thread),
       SessionHost(*thread),
       thread_(std::move(thread)) {}
-Session::~Session() { SessionThread::end(std::move(thread_)); }
+Session::~Session() {
+  if (thread_) SessionThread::end(std::move(thread_));
+}
+bool Session::end(double seconds) { return SessionThread::end(std::move(thread_), seconds); }
 
 // ---- control
 
@@ -44,6 +47,10 @@ void SessionControl::checkpoint() {
 Outcome SessionControl::wait() {
   thread_.require_other_thread("wait");
   return thread_.control().wait();
+}
+std::optional<Outcome> SessionControl::wait_for(double seconds) {
+  thread_.require_other_thread("wait_for");
+  return thread_.control().wait_for(seconds);
 }
 StepEnd SessionControl::step_and_wait(double seconds) {
   thread_.require_other_thread("step_and_wait");
@@ -102,6 +109,11 @@ void SessionConsole::eval(const std::string& code, std::function<void(bool)> don
     thread.evaluate(code, done);
   });
 }
+void SessionConsole::evaluate(const std::string& code, std::function<void(bool, std::string)> done) {
+  thread_.control().post([&thread = thread_, code, done = thread_.calls().callback(std::move(done))] {
+    thread.evaluate(code, {}, done);
+  });
+}
 void SessionConsole::complete(const std::string& line, std::function<void(std::vector<std::string>)> done) {
   thread_.control().post([&thread = thread_, line, done = thread_.calls().callback(std::move(done))] {
     thread.complete(line, done);
@@ -111,13 +123,22 @@ void SessionConsole::complete(const std::string& line, std::function<void(std::v
 // ---- host
 
 bool SessionHost::set(const std::string& name, const Tensor& value, std::string* why) {
+  return thread_.host().set(name, {value}, why);
+}
+Tensor SessionHost::get(const std::string& name) const { return as_tensor(thread_.host().get(name).value); }
+bool SessionHost::set_value(const std::string& name, const SessionValue& value, std::string* why) {
   return thread_.host().set(name, value, why);
 }
-Tensor SessionHost::get(const std::string& name) const { return thread_.host().get(name); }
+SessionHost::Got SessionHost::get_value(const std::string& name) const { return thread_.host().get(name); }
 bool SessionHost::add_function(const std::string& name, std::function<TensorList(const TensorList&)> function,
                                std::string* why) {
   return thread_.host().add_function(name, std::move(function), why);
 }
-bool SessionHost::add_op(const Op& record, std::string* why) { return thread_.host().add_op(record, why); }
+bool SessionHost::add_value_function(const std::string& name, ValueFunction function, std::string* why) {
+  return thread_.host().add_function(name, std::move(function), why);
+}
+bool SessionHost::add_op(const Op& record, std::string* why, std::shared_ptr<const void> owner) {
+  return thread_.host().add_op(record, std::move(owner), why);
+}
 
 }  // namespace lunagrad

@@ -168,7 +168,8 @@ std::optional<Script> SessionThread::run_script(Script script) {
     outcome = Outcome::usage;
     error = {failure.what()};
   } catch (const Error& failure) {
-    outcome = outcome_of(failure.kind());
+    const bool stopped = script_.unwinding();  // while it loaded the library
+    outcome = stopped ? Outcome::stopped : outcome_of(failure.kind());
     error = {failure.what()};
   } catch (const std::exception& failure) {
     outcome = Outcome::memory;
@@ -217,7 +218,7 @@ void SessionThread::end_script(Outcome outcome, const ScriptError& error) {
   viewers_.tape().settle(failed);
   if (failed && at.node == 0) find_failed_node(at, message);
   try {
-    host_.exchange();
+    host_.exchange(run_ ? run_->done() : 0);
   } catch (const std::exception& failure) {
     events_.warn(text("lg.host keeps an older value: ", failure.what()));
   }
@@ -298,13 +299,13 @@ void SessionThread::begin_at(const Keyframe& start, bool changed) {
 }
 
 void SessionThread::end_step(lua_State* L) {
-  host_.exchange();  // before a pause, which shows the host the values of this step
+  host_.exchange(run_->done());  // before a pause, which shows the host the values of this step
   if (!dist::leads() && keyframes_.wants(*run_)) tasks_.run_own([&] { keyframes_.end_step(L, *run_); });
   viewers_.sentry().end_step();
   if (viewers_.growth().looks() && run_->done() > 0)
     if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L))
       events_.emit(event_of(*found, *run_));
-  viewers_.leaks().end_step(L, run_->done(), run_->total(), host_.values());
+  viewers_.leaks().end_step(L, run_->done(), run_->total(), [&] { return host_.tensors(); });
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;
   if (dist::leads()) return;  // the other ranks could not continue from there
@@ -321,7 +322,7 @@ void SessionThread::end_step(lua_State* L) {
 }
 
 void SessionThread::begin_step() {
-  host_.exchange();
+  host_.exchange(run_->done());
   began_step_ = run_->in_steps() && run_->step() > run_->done();
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
@@ -493,25 +494,30 @@ void SessionThread::repeat_console(lua_State* L, SafePlace place) {
                       [&](const std::string& code) { tasks_.run_own([&] { evaluate(code, {}); }); });
 }
 
-void SessionThread::evaluate(const std::string& code, const std::function<void(bool)>& done) {
+void SessionThread::evaluate(const std::string& code, const std::function<void(bool)>& done,
+                             const std::function<void(bool, std::string)>& done_with) {
   ScriptError error;
+  std::string results;
   if (control_.running()) typed_lines_.record(script_.lua(), *run_, code);
-  const bool ok = evaluate_console(state_for_tasks(), code, events_, error);
+  const bool ok = evaluate_console(state_for_tasks(), code, events_, done_with ? &results : nullptr, error);
   if (script_.exit_code() && !control_.running()) {
     Event event{};
     event.kind = Event::Kind::ended;
     event.exit_code = *script_.take_exit_code();
     event.outcome = event.exit_code == 0 ? Outcome::ok : Outcome::error;
     emit(std::move(event));
+  } else if (!ok && done_with) {
+    results = error.message;
   } else if (!ok) {
     events_.fail(error.message, {error.file, error.line},
                  script_.unwinding() ? Outcome::stopped : Outcome::error);
   }
   if (done) tasks_.call_after([done, ok] { done(ok); });
+  if (done_with) tasks_.call_after([done_with, ok, results] { done_with(ok, results); });
 }
 
 void SessionThread::find_leaks() {
-  if (script_.lua()) viewers_.leaks().look_now(script_.lua(), host_.values());
+  if (script_.lua()) viewers_.leaks().look_now(script_.lua(), host_.tensors());
 }
 
 void SessionThread::complete(const std::string& line,

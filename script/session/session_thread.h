@@ -19,6 +19,7 @@
 // SessionThread itself has no lock: it connects the parts on the session's thread.
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <lua.hpp>
 #include <memory>
 #include <mutex>
@@ -53,8 +54,9 @@ class SessionThread {
   SessionThread(const SessionThread&) = delete;
   // Ends the script and the thread, and waits for the end. It does not wait on the session's own thread, nor
   // for a function of Lua's library that has kept the script from safe points for ten seconds: then the
-  // thread calls no more of the program's code and deletes the SessionThread when it ends.
-  static void end(std::unique_ptr<SessionThread>);
+  // thread calls no more of the program's code and deletes the SessionThread when it ends. It does not wait
+  // for more than so many seconds either. Returns whether the thread has ended.
+  static bool end(std::unique_ptr<SessionThread>, double seconds = std::numeric_limits<double>::infinity());
 
   // Any thread, for the functions of these parts that allow it.
   RunControl& control() { return control_; }
@@ -90,7 +92,9 @@ class SessionThread {
   const Kept* states() const { return handover_.states(); }  // the states that a reload passed to the script
 
   // The session's thread, in a task.
-  void evaluate(const std::string& code, const std::function<void(bool)>& done);
+  // Without `done_with` results and errors are events.
+  void evaluate(const std::string& code, const std::function<void(bool)>& done,
+                const std::function<void(bool, std::string)>& done_with = {});
   void find_leaks();  // does nothing without a Lua state
   void complete(const std::string& line, const std::function<void(std::vector<std::string>)>& done);
 

@@ -103,7 +103,8 @@ struct RunOptions {
   bool files_aside = false;
   std::string aside_folder;  // folder of the copies; "": a new temporary folder
   size_t leaks = 0;  // finds values that outlive their step; a tensor counts from this many bytes; 0 = off
-  bool preload = false;  // `lg` is a global, as for -e and the REPL
+  bool begin_paused = false;  // the run pauses before its first line, as after SessionControl::pause()
+  bool preload = false;       // `lg` is a global, as for -e and the REPL
   // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that
   // it can continue from its last good step.
   bool interactive = false;

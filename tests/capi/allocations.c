@@ -49,9 +49,10 @@ void free(void *block) {
   __libc_free(block);
 }
 
-static long codes[LG_INTERNAL + 2];
+enum { kCodes = LG_SCRIPT + 1 };
+static long codes[kCodes + 1]; /* the last one: no code of the header */
 static lg_code noted(lg_code code) {
-  ++codes[code < 0 || code > LG_INTERNAL ? LG_INTERNAL + 1 : code];
+  ++codes[code < 0 || code >= kCodes ? kCodes : code];
   /* what follows a failure works with null handles, and without the gradients that were not asked for */
   if (code != LG_OK && code != LG_OUT_OF_MEMORY && code != LG_INVALID_HANDLE && code != LG_INVALID_ARGUMENT &&
       code != LG_VALUE)
@@ -169,7 +170,7 @@ int main(int argc, char **argv) {
   printf("%ld points, %ld out of memory, %ld blocks before, %ld after\n", point - 1, codes[LG_OUT_OF_MEMORY],
          before, live);
   if (live != before) ++faults;
-  if (codes[LG_INTERNAL] || codes[LG_INTERNAL + 1]) ++faults;
+  if (codes[LG_INTERNAL] || codes[kCodes]) ++faults;
   if (codes[LG_OUT_OF_MEMORY] == 0) ++faults;
   return faults != 0;
 }

@@ -472,7 +472,7 @@ static void test_descriptions(void) {
     }
   }
   for (i = 0; lg_code_text((lg_code)i, &name, &sentence) == LG_OK; ++i) CHECK(name[0] && sentence[0]);
-  CHECK(i == LG_INTERNAL + 1);
+  CHECK(i == LG_SCRIPT + 1);
   GIVES(LG_NOT_FOUND, lg_code_text(-1, &name, &sentence));
   CHECK(lg_version() == LG_VERSION);
   OK(lg_device_count(engine, &count));

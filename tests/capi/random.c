@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-enum { kHandles = 64, kNoted = 16 };
+enum { kHandles = 64, kValues = 16, kNoted = 16, kCodes = LG_SCRIPT + 1 };
 /* Handles of both threads, which each may use by mistake. */
 static void *noted[kNoted];
 
@@ -15,8 +15,9 @@ typedef struct {
   uint64_t state;
   lg_engine *engine;
   lg_tensor *tensors[kHandles];
-  lg_text *texts[4];
-  long calls, good, codes[LG_INTERNAL + 1];
+  lg_value *values[kValues];
+  lg_session *session; /* NULL in a library without scripts */
+  long calls, good, codes[kCodes];
   int bad;
 } Host;
 
@@ -30,9 +31,13 @@ static size_t below(Host *h, size_t n) { return (size_t)((draw(h) >> 11) % n); }
 static int one_in(Host *h, size_t n) { return below(h, n) == 0; }
 
 static void *nonsense(Host *h) {
-  switch (below(h, 6)) {
+  switch (below(h, 8)) {
     case 0:
       return NULL;
+    case 5:
+      return h->values[below(h, kValues)];
+    case 6:
+      return h->session;
     case 1:
       return (void *)(uintptr_t)draw(h);
     case 2: /* another use, or another kind, of a place */
@@ -40,7 +45,7 @@ static void *nonsense(Host *h) {
     case 3:
       return h->engine;
     case 4:
-      return (void *)(uintptr_t)(((uint64_t)below(h, 5) << 32) | below(h, 1 << 20));
+      return (void *)(uintptr_t)(((uint64_t)below(h, 8) << 32) | below(h, 1 << 20));
     default:
       return __atomic_load_n(&noted[below(h, kNoted)], __ATOMIC_ACQUIRE);
   }
@@ -52,7 +57,7 @@ static lg_engine *an_engine(Host *h) { return one_in(h, 50) ? (lg_engine *)nonse
 
 static void note(Host *h, lg_code code) {
   ++h->calls;
-  if (code < LG_OK || code >= LG_INTERNAL) {
+  if (code < LG_OK || code >= kCodes || code == LG_INTERNAL) {
     ++h->bad;
     printf("code %d: %s\n", (int)code, last_error());
     return;
@@ -141,6 +146,173 @@ static void call_an_op(Host *h) {
   for (i = 0; i < n_outputs; ++i) keep(h, LG_OK, outputs[i]);
 }
 
+static lg_value *a_value(Host *h) {
+  return one_in(h, 20) ? (lg_value *)nonsense(h) : h->values[below(h, kValues)];
+}
+static void keep_value(Host *h, lg_code code, lg_value *made) {
+  const size_t place = below(h, kValues);
+  note(h, code);
+  if (code != LG_OK) return;
+  note(h, lg_value_release(h->values[place]));
+  h->values[place] = made;
+}
+
+static void use_values(Host *h) {
+  static const char *const names[] = {"a", "b", "", "c", NULL};
+  const char *name = one_in(h, 10) ? names[below(h, 5)] : names[below(h, 2)], *found;
+  lg_value *made = NULL;
+  lg_data data;
+  size_t length;
+  memset(&data, 0, sizeof data);
+  data.struct_size = one_in(h, 50) ? (uint32_t)below(h, 60) : (uint32_t)sizeof data;
+  data.kind = (lg_kind)(one_in(h, 20) ? below(h, 13) : below(h, 2) ? LG_TABLE : below(h, 5)) - one_in(h, 50);
+  data.integer = (int64_t)below(h, one_in(h, 10) ? 3 : 2);
+  data.text = one_in(h, 30) ? NULL : "text";
+  data.length = below(h, 5);
+  data.tensor = a_tensor(h);
+  if (one_in(h, 5)) data.kind = LG_TENSOR;
+  switch (below(h, 9)) {
+    case 0:
+      keep_value(h, lg_value_make(an_engine(h), &data, &made), made);
+      return;
+    case 1:
+      note(h, lg_value_get(a_value(h), &data));
+      return;
+    case 2: {
+      lg_tensor *tensor = NULL;
+      keep(h, lg_value_tensor(a_value(h), &tensor), tensor);
+      return;
+    }
+    case 3:
+      keep_value(h, lg_table_item(a_value(h), below(h, 3), &made), made);
+      return;
+    case 4:
+      note(h, lg_table_set_item(a_value(h), below(h, 4), one_in(h, 10) ? NULL : a_value(h)));
+      return;
+    case 5:
+      keep_value(h, lg_table_field(a_value(h), name, &made), made);
+      return;
+    case 6:
+      note(h, lg_table_set_field(a_value(h), name, one_in(h, 3) ? NULL : a_value(h)));
+      return;
+    case 7:
+      keep_value(h, lg_table_field_at(a_value(h), below(h, 3), &found, &length, &made), made);
+      return;
+    default:
+      note(h, lg_value_release(h->values[below(h, kValues)])); /* the handle stays here: a released one */
+  }
+}
+
+/* A function of the host, which is as careless. */
+static lg_code careless(void *user, lg_engine *engine, lg_value *const *arguments, size_t n_arguments,
+                        lg_value **results, size_t *n_results) {
+  const uintptr_t way = (uintptr_t)user % 5;
+  lg_tensor *x = NULL;
+  if (n_arguments > 0 && lg_value_tensor(arguments[0], &x) == LG_OK) lg_tensor_set_requires_grad(x, 1);
+  lg_engine_set_device(engine, "cpu");
+  lg_engine_close(engine);
+  *n_results = way == 0 ? 1000 : way;
+  results[0] = n_arguments > 0 ? arguments[0] : NULL;
+  if (way == 3) results[1] = (lg_value *)x;
+  return way == 4 ? LG_VALUE : LG_OK;
+}
+
+static void use_session(Host *h) {
+  static const char *const scripts[] = {
+      "lg.host.a = lg.host.b",
+      "lg.host.b = lg.ones(3)",
+      "for step in lg.run.steps(3) do lg.host.a = {step, x = lg.ones(step)} end",
+      "lg.host.f(lg.ones(2), 1, {a = 'b'})",
+      "while true do end",
+      "this is no Lua",
+      "local x = lg.ones(2, {requires_grad = true}) x:sum():backward() lg.run.log {loss = 1}",
+      ""};
+  lg_session *session = one_in(h, 30) ? (lg_session *)nonsense(h) : h->session;
+  const char *script = scripts[below(h, 8)], *name = one_in(h, 10) ? "f" : one_in(h, 2) ? "a" : "b";
+  const double seconds = one_in(h, 30) ? 0.02 : 0;
+  lg_value *made = NULL;
+  lg_text *text = NULL;
+  lg_run run;
+  lg_event event;
+  lg_session_info info;
+  int32_t number;
+  int64_t step;
+  memset(&run, 0, sizeof run);
+  memset(&event, 0, sizeof event);
+  memset(&info, 0, sizeof info);
+  run.struct_size = one_in(h, 50) ? (uint32_t)below(h, 90) : (uint32_t)sizeof run;
+  run.flags = LG_RUN_PRELOAD | (uint32_t)one_in(h, 3) | (uint32_t)(one_in(h, 100) << 7);
+  event.struct_size = one_in(h, 50) ? (uint32_t)below(h, 100) : (uint32_t)sizeof event;
+  info.struct_size = sizeof info;
+  switch (below(h, 18)) {
+    case 0:
+      if (one_in(h, 4)) note(h, lg_session_run_text(session, script, strlen(script), &run));
+      return;
+    case 1:
+      if (one_in(h, 20)) note(h, lg_session_run_file(session, "/none", &run));
+      return;
+    case 2:
+      note(h, lg_session_step(session, seconds, &number));
+      return;
+    case 3:
+      note(h, lg_session_pause(session));
+      return;
+    case 4:
+      note(h, lg_session_resume(session));
+      return;
+    case 5:
+      note(h, lg_session_stop(session, (int32_t)below(h, 3)));
+      return;
+    case 6:
+      note(h, lg_session_wait(session, seconds, &number));
+      return;
+    case 7:
+      note(h, lg_session_get_info(session, &info));
+      return;
+    case 8:
+      note(h, lg_session_evaluate(session, one_in(h, 2) ? "1 + 1" : script, seconds, &text));
+      note(h, lg_text_release(text));
+      return;
+    case 9:
+      note(h, lg_session_set_param(session, name, "1"));
+      return;
+    case 10:
+    case 11:
+      note(h, lg_session_set(session, name, a_value(h)));
+      return;
+    case 12:
+    case 13:
+      keep_value(h, lg_session_get(session, name, &made, &step), made);
+      return;
+    case 14:
+      note(h, lg_session_add_function(session, name, one_in(h, 20) ? NULL : careless, (void *)below(h, 5)));
+      return;
+    case 15:
+      note(h, lg_session_poll_event(session, seconds, &event));
+      return;
+    case 16:
+      note(h, lg_session_tape(session, &text));
+      note(h, lg_text_release(text));
+      return;
+    default:
+      if (!one_in(h, 10)) return;
+      note(h, lg_session_close(h->session, one_in(h, 5) ? 0 : 5));
+      h->session = NULL;
+  }
+}
+
+static void open_a_session(Host *h) {
+  lg_session_options options;
+  lg_code code;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.event_limit = below(h, 20);
+  options.flags = one_in(h, 2) ? LG_SESSION_TAPE : 0;
+  options.close_seconds = 1;
+  code = lg_session_open(h->engine, &options, &h->session);
+  note(h, code);
+}
+
 static void do_one(Host *h) {
   int64_t shape[12];
   size_t ndim = 0, bytes = 64;
@@ -154,7 +326,16 @@ static void do_one(Host *h) {
   memset(values, 0, sizeof values);
   memset(&described, 0, sizeof described);
   described.info.struct_size = one_in(h, 50) ? (uint32_t)below(h, 300) : (uint32_t)sizeof described.info;
-  switch (below(h, 24)) {
+  switch (below(h, 28)) {
+    case 24:
+    case 25:
+      use_values(h);
+      return;
+    case 26:
+    case 27:
+      if (!h->session && one_in(h, 20)) open_a_session(h);
+      if (h->session) use_session(h);
+      return;
     case 0:
       keep(h, lg_tensor_zeros(an_engine(h), (lg_dtype)below(h, 12) - 1, shape, ndim, NULL, &made), made);
       return;
@@ -269,6 +450,7 @@ static void *run_host(void *argument) {
   do {
     int i;
     note(h, lg_engine_open(&options, &h->engine));
+    h->session = NULL;
     __atomic_store_n(&noted[below(h, kNoted)], (void *)h->engine, __ATOMIC_RELEASE);
     for (i = 0; i < 3000 && clock() < end; ++i) do_one(h);
     {
@@ -304,7 +486,7 @@ int main(int argc, char **argv) {
     pthread_create(&threads[i], NULL, run_host, &hosts[i]);
   }
   for (i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
-  for (k = 0; k < LG_INTERNAL; ++k) {
+  for (k = 0; k < kCodes; ++k) {
     const char *name = NULL;
     lg_code_text(k, &name, NULL);
     printf("%-18s %ld\n", name, hosts[0].codes[k] + hosts[1].codes[k]);

@@ -35,10 +35,13 @@ if("c" IN_LIST COMPONENTS)
   step(${CMAKE_COMMAND} -G Ninja -DCMAKE_PREFIX_PATH=${PREFIX} -S ${SOURCE}/examples/embed_c -B in-c)
   step(${CMAKE_COMMAND} --build in-c)
   step(in-c/lunagrad-embed-c)
+  step(in-c/lunagrad-embed-c-session)
   step(sh -ec "export PKG_CONFIG_PATH=${PC}
-cc -std=c99 -Wall -Wextra -pedantic -Werror ${SOURCE}/examples/embed_c/main.c -o fit $(pkg-config --cflags --libs lunagrad-c) \
+for host in main session; do
+  cc -std=c99 -Wall -Wextra -pedantic -Werror ${SOURCE}/examples/embed_c/$host.c -o fit-$host $(pkg-config --cflags --libs lunagrad-c) \
 -Wl,-rpath,$(pkg-config --variable=libdir lunagrad-c)
-./fit")
+  ./fit-$host
+done")
 endif()
 foreach(COMPONENT IN LISTS COMPONENTS)
   step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${PC} pkg-config --cflags --libs lunagrad-${COMPONENT})

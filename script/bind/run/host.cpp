@@ -1,5 +1,5 @@
-// Binds lg.host: the tensors, functions and ops of the C++ program around the session.
-#include "runtime/ops.h"
+// Binds lg.host: the values, functions and ops of the program around the session.
+#include "script/bind/run/host_value.h"
 #include "script/bind/tensor/ops.h"
 #include "script/lua/binding_state.h"
 #include "script/lua/convert.h"
@@ -14,30 +14,54 @@ namespace {
 
 HostValues& host(lua_State* L) { return SessionThread::of(L).host(); }
 
-// Upvalue 1: the name. The arguments are tensors and numbers, the results tensors.
-int call_function(lua_State* L) {
-  const char* const name = lua_tostring(L, lua_upvalueindex(1));
-  const std::shared_ptr<const HostFunction> function = host(L).function(name);
-  if (!function) fail("host.", name, ": the program has no such function");
-  mark_line(L);
+// The arguments are tensors and numbers, the results tensors.
+int call_with_tensors(lua_State* L, const char* name, const HostFunction& function) {
   TensorList arguments;
   for (int i = 1; i <= lua_gettop(L); ++i) arguments.push_back(check_operand(L, i, name));
-  TensorList results =
-      SessionThread::of(L).calls().call("host.", name, [&] { return (*function)(arguments); });
+  TensorList results = SessionThread::of(L).calls().call("host.", name, [&] { return function(arguments); });
   for (const Tensor& result : results)
     if (!result.defined()) fail("host.", name, ": the program's function returned an undefined tensor");
   luaL_checkstack(L, int(results.size()) + 4, "too many results");
   for (Tensor& result : results) push_result(L, std::move(result));
-  after_op(L);
   return int(results.size());
+}
+
+int call_with_values(lua_State* L, const char* name, const HostValueFunction& function) {
+  std::vector<SessionValue> arguments;
+  for (int i = 1; i <= lua_gettop(L); ++i)
+    arguments.push_back(check_session_value(L, i, text("host.", name, ": argument ", i)));
+  const std::vector<SessionValue> results =
+      SessionThread::of(L).calls().call("host.", name, [&] { return function(arguments); });
+  luaL_checkstack(L, int(results.size()) + 4, "too many results");
+  for (const SessionValue& result : results) {
+    const Tensor* const x = std::get_if<Tensor>(&result.is);
+    if (x)
+      push_result(L, *x);
+    else
+      push_session_value(L, result);
+  }
+  return int(results.size());
+}
+
+// Upvalue 1: the name.
+int call_function(lua_State* L) {
+  const char* const name = lua_tostring(L, lua_upvalueindex(1));
+  const HostFunctionPtr function = host(L).function(name);
+  if (!function) fail("host.", name, ": the program has no such function");
+  mark_line(L);
+  const auto* const tensors = std::get_if<HostFunction>(function.get());
+  const int count = tensors ? call_with_tensors(L, name, *tensors)
+                            : call_with_values(L, name, std::get<HostValueFunction>(*function));
+  after_op(L);
+  return count;
 }
 
 // lg.host.name
 int get_field(lua_State* L) {
   const std::string name(check_string(L, 2, "host"));
   HostValues& values = host(L);
-  if (const Tensor* const value = values.find(name)) {
-    push_tensor(L, *value);
+  if (const SessionValue* const value = values.find(name)) {
+    push_session_value(L, *value);
     return 1;
   }
   if (const Signature* const op = values.op(name)) {
@@ -54,14 +78,12 @@ int get_field(lua_State* L) {
        known.empty() ? std::string("offers nothing") : "offers " + known);
 }
 
-// lg.host.name = tensor or number
+// lg.host.name = value; nil removes the name
 int set_field(lua_State* L) {
   const std::string name(check_string(L, 2, "host"));
   HostValues& values = host(L);
   if (values.function(name) || values.op(name)) fail("lg.host.", name, " is a function of the program");
-  Tensor value = check_operand(L, 3, "host");
-  if (value.is_number()) value = to(value, cpu_device());
-  values.put(name, value.detach());
+  values.put(name, detached(check_session_value(L, 3, "lg.host." + name)));
   return 0;
 }
 

@@ -50,6 +50,67 @@ TEST_CASE("a value that is set during a run arrives at a step boundary") {
   CHECK(recorder.output() == "seen\n");
 }
 
+TEST_CASE("a host and a script exchange texts, numbers, booleans and tables, with the step of the value") {
+  Recorder recorder;
+  Session& session = recorder.session;
+  SessionTable table;
+  table.items = {{int64_t(1)}, {std::string("a\0b", 3)}};
+  table.fields["x"] = {full({2}, 3)};
+  CHECK(session.set_value("given", {std::make_shared<const SessionTable>(table)}));
+  CHECK(session.get_value("given").step == -1);
+  CHECK(recorder.finish(R"(
+    local lg = require "lunagrad"
+    local given = lg.host.given
+    assert(#given == 2 and given[2] == "a\0b" and given.x[2]:item() == 3)
+    for step in lg.run.steps(2) do lg.host.back = {step = step, half = step / 2, yes = true} end
+    lg.host.count = 3
+    assert(math.type(lg.host.count) == "integer"))") == Outcome::ok);
+  const SessionHost::Got back = session.get_value("back");
+  CHECK(back.step == 2);
+  const auto& fields = std::get<std::shared_ptr<const SessionTable>>(back.value.is)->fields;
+  CHECK(std::get<int64_t>(fields.at("step").is) == 2);
+  CHECK(std::get<double>(fields.at("half").is) == 1);
+  CHECK(std::get<bool>(fields.at("yes").is));
+  CHECK_FALSE(session.get("back").defined());
+  CHECK(session.get("count").item() == 3);
+  SessionValue deep;
+  for (size_t i = 0; i <= kMostNestedTables; ++i)
+    deep = {std::make_shared<const SessionTable>(SessionTable{{deep}, {}})};
+  std::string why;
+  CHECK_FALSE(session.set_value("deep", deep, &why));
+  CHECK(why.find("nested") != std::string::npos);
+}
+
+TEST_CASE("waits and ends of a session have limits") {
+  Recorder recorder;
+  auto session = std::make_unique<Session>(EventSink());
+  CHECK(session->wait_for(0) == Outcome::ok);
+  RunOptions options;
+  options.write_run = false;
+  session->run_text("while true do end", "endless", options);
+  CHECK_FALSE(session->wait_for(0.02));
+  CHECK(session->end(kHangSeconds));
+  session = std::make_unique<Session>(EventSink());
+  session->run_text("string.rep('a', 28):find(string.rep('a?', 28) .. string.rep('a', 28))", "long", options);
+  while (!session->silence()) session->pause();
+  CHECK_FALSE(session->end(0.05));
+}
+
+TEST_CASE("a line that is evaluated gives its results or its error to the caller") {
+  Recorder recorder;
+  std::promise<std::pair<bool, std::string>> good, bad;
+  const auto to = [](auto& promise) {
+    return [&promise](bool ok, std::string text) { promise.set_value({ok, std::move(text)}); };
+  };
+  recorder.session.evaluate("1 + 1, 'a'", to(good));
+  CHECK(good.get_future().get() == std::pair(true, std::string("2\n\"a\"")));
+  recorder.session.evaluate("error 'no'", to(bad));
+  const auto [ok, text] = bad.get_future().get();
+  CHECK_FALSE(ok);
+  CHECK(text.find("no") != std::string::npos);
+  CHECK(recorder.output() == "");
+}
+
 TEST_CASE("functions and ops of the host have a Lua name, errors and gradients") {
   Recorder recorder;
   recorder.session.add_function("both", [](const TensorList& in) -> TensorList {
