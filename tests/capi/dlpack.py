@@ -16,8 +16,8 @@ try:
 except ImportError:
     sys.exit(77)
 try:
-    import torch
-except ImportError:
+    import torch  # loads libraries that need room for thread-local variables, as the library before them did
+except ModuleNotFoundError:
     torch = None
 
 DTYPES = ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
