@@ -4,8 +4,8 @@
 
 namespace lunagrad {
 
-// Makes a folder that only this user may enter. Replaces the last six letters of the name, XXXXXX, so that
-// the name is new. Returns false when it cannot be made.
+// Makes a folder that only this user may enter. Six random letters take the place of the last six of the
+// name. Returns false when it cannot be made.
 bool make_unique_folder(std::string& name);
 // Removes an empty folder with the one call that a sandbox allows.
 void remove_empty_folder(const std::string& path);

@@ -175,7 +175,7 @@ def seconds(function):
     function()
     return time.monotonic() - start
 def long():
-    lg.linalg.svd(x)
+    lg.cdist(x, x, p=3)
 def later(wait):
     threading.Thread(target=lambda: (time.sleep(wait), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
 """

@@ -5,7 +5,6 @@ call of the engine runs, is put into the engine's `dead` list, which the next ca
 """
 import array
 import atexit
-import os
 import threading
 from ctypes import byref, c_int32, c_size_t, c_void_p
 
@@ -238,8 +237,6 @@ def synchronize(device: "str | None" = None) -> "None":
     """Returns when the device has done its work."""
     engine = per_thread.engine
     engine.run(library.lg_device_sync, engine.p, device and device.encode())
-
-
 
 
 def stop(thread: "int", on: "bool" = True) -> "None":

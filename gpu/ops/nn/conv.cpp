@@ -9,6 +9,7 @@
 #include "gpu/ops/nn/conv_along.h"
 #include "gpu/ops/nn/conv_depthwise.h"
 #include "gpu/ops/nn/conv_units.h"
+#include "gpu/ops/nn/unfold.h"
 #include "gpu/ops/products/matmul.h"
 #include "gpu/ops/reductions/reduce.h"
 #include "gpu/ops/through_f32.h"
@@ -228,6 +229,37 @@ void run_product(const Call& call, ConvPart part, const ConvGeometry& g, Recorde
   add_parts(out, reshape(parts, {g.batch, out.numel()}), recorder);
 }
 
+// Whether the input's gradient has too many remainders for a dispatch each: large strides, as of patches and
+// of inverse spectra.
+bool has_many_remainders(ConvPart part, const ConvGeometry& g) {
+  constexpr int64_t kMost = 64, kLargest = 1 << 30;
+  if (part != ConvPart::input_gradient && part != ConvPart::transposed) return false;
+  int64_t remainders = 1;
+  for (size_t d = 0; d < 3; ++d) {
+    if (std::max({g.kernel[d], g.stride[d], g.padding[d], g.dilation[d]}) >= kLargest) return false;
+    remainders *= std::min(g.stride[d], g.in[d]);
+  }
+  const int64_t planes = g.batch * g.in_channels;  // of the columns
+  return remainders > kMost &&
+         double(planes) * double(g.kernel_size()) * double(g.out_size()) < double(most_elements());
+}
+
+// The input's gradient, or a transposed convolution, as columns: a product with the weight computes what each
+// window adds to each of its positions.
+void add_windows(const Call& call, const ConvGeometry& g, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor& out = call.output();
+  const int64_t taps = g.group_inputs() * g.kernel_size(), windows = g.out_size();
+  const Tensor image = reshape(contiguous(call.input(0)), {g.batch, g.groups, g.group_outputs(), windows});
+  const Tensor weight = reshape(contiguous(call.input(1)), {1, g.groups, g.group_outputs(), taps});
+  const Tensor columns = Tensor::empty({g.batch, g.groups, taps, windows}, DType::f32, out.device());
+  multiply(transpose(weight, 2, 3), image, false, {}, columns, recorder);
+  add_columns(columns, g, out, recorder);
+  if (!call.has(2)) return;
+  const Tensor sums = reshape(out, {g.batch, g.in_channels, g.in_size()});
+  copy(sums, sums + reshape(call.input(2), {g.in_channels, 1}), recorder);
+}
+
 template <ConvPart part, int dims>
 bool supports_conv(const Call& call) {
   if (!fits(call)) return false;
@@ -240,6 +272,9 @@ void run_conv(const Call& call, Recorder& recorder) {
   if (is_complex(type)) return run_by_parts(call, run_conv<part, dims>, recorder);
   const ConvGeometry g = conv_geometry(call, part, dims);
   if (is_product(call, part, g)) return run_product(call, part, g, recorder);
+  if (has_many_remainders(part, g))
+    return is_16bit_float(type) ? run_in_f32(call, run_conv<part, dims>, recorder)
+                                : add_windows(call, g, recorder);
   if (convolve_depthwise(call, part, g, recorder)) return;
   if (const DType unit_type = conv_unit_type(type, part, g, recorder.physical); unit_type != DType::f32)
     return convolve_on_units(call, part, g, unit_type, recorder);

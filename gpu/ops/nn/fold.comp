@@ -15,8 +15,8 @@ struct Axis {
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, columns;
   uint count;
-  Divisor by_rows, by_columns;
-  Axis axes[2];
+  Divisor by_slices, by_rows, by_columns;
+  Axis axes[3];
 };
 layout(push_constant, scalar) uniform Push {
   Arguments a;
@@ -38,19 +38,28 @@ int tap_at(Axis axis, int window, int i) {
 
 void main() {
   for (uint i = gl_GlobalInvocationID.x; i < a.count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
-    const Axis down = a.axes[0], across = a.axes[1];
-    const uint line = quotient(i, a.by_columns), plane = quotient(line, a.by_rows);
-    const int row = int(line - plane * down.size), column = int(i - line * across.size);
-    const ivec2 in_rows = holders(down, row), in_columns = holders(across, column);
+    const Axis deep = a.axes[0], down = a.axes[1], across = a.axes[2];
+    const uint line = quotient(i, a.by_columns), layer = quotient(line, a.by_rows);
+    const uint plane = quotient(layer, a.by_slices);
+    const int slice = int(layer - plane * deep.size), row = int(line - layer * down.size);
+    const int column = int(i - line * across.size);
+    const ivec2 in_slices = holders(deep, slice), in_rows = holders(down, row);
+    const ivec2 in_columns = holders(across, column);
     float sum = 0.0;
-    for (int r = in_rows.x; r <= in_rows.y; ++r) {
-      const int j = tap_at(down, r, row);
-      if (j < 0) continue;
-      for (int c = in_columns.x; c <= in_columns.y; ++c) {
-        const int k = tap_at(across, c, column);
-        if (k < 0) continue;
-        const int64_t taps = (int64_t(plane) * down.kernel + j) * across.kernel + k;
-        sum += load_f32(a.columns, (taps * down.out_size + r) * across.out_size + c);
+    for (int s = in_slices.x; s <= in_slices.y; ++s) {
+      const int t = tap_at(deep, s, slice);
+      if (t < 0) continue;
+      for (int r = in_rows.x; r <= in_rows.y; ++r) {
+        const int j = tap_at(down, r, row);
+        if (j < 0) continue;
+        for (int c = in_columns.x; c <= in_columns.y; ++c) {
+          const int k = tap_at(across, c, column);
+          if (k < 0) continue;
+          const int64_t taps =
+              ((int64_t(plane) * deep.kernel + t) * down.kernel + j) * across.kernel + k;
+          const int64_t windows = (taps * deep.out_size + s) * down.out_size + r;
+          sum += load_f32(a.columns, windows * across.out_size + c);
+        }
       }
     }
     store_f32(a.result, int64_t(i), sum);

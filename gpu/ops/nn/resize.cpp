@@ -1,4 +1,4 @@
-// interpolate and its gradient, of f32, f16 and bf16 (gpu/ops/nn/resize.comp); im2col and col2im, f32.
+// interpolate and its gradient, of f32, f16 and bf16 (gpu/ops/nn/resize.comp).
 #include <algorithm>
 #include <cstring>
 
@@ -14,9 +14,6 @@ namespace {
 
 using shaders::Resize;
 
-bool supports_im2col(const Call& call) {
-  return call.input(0).dtype() == DType::f32 && indexable(call.input(0)) && indexable(call.output());
-}
 bool supports_interpolate(const Call& call) {
   const DType type = call.input(0).dtype();
   return (type == DType::f32 || is_16bit_float(type)) && indexable(call.input(0)) && indexable(call.output());
@@ -159,56 +156,11 @@ void run_interpolate_grad(const Call& call, Recorder& recorder) {
   launch_resize(Resize::kSpread, call.output(), grad, along(g, 0), recorder);
 }
 
-void run_im2col(const Call& call, Recorder& recorder) {
-  const NoGrad off;
-  const ConvGeometry g = window_geometry(call);
-  const Tensor image = reshape(call.input(0), {g.batch, g.in_channels, g.in[1], g.in[2]});
-  const Tensor padded = pad(image, {g.padding[2], g.padding[2], g.padding[1], g.padding[1]});
-  const Strides s = padded.strides();
-  const Shape shape{g.batch, g.in_channels, g.kernel[1], g.kernel[2], g.out[1], g.out[2]};
-  const Tensor windows = window(
-      padded, shape,
-      {s[0], s[1], g.dilation[1] * s[2], g.dilation[2] * s[3], g.stride[1] * s[2], g.stride[2] * s[3]});
-  copy(window(call.output(), shape, contiguous_strides(shape)), windows, recorder);
-}
-
-// Layout as in fold.comp.
-struct FoldAxis {
-  int32_t size, out_size;
-  int32_t kernel, stride, padding, dilation;
-};
-struct FoldArguments {
-  uint64_t result, columns;
-  uint32_t count;
-  Divisor by_rows, by_columns;
-  FoldAxis axes[2];
-};
-
-void run_col2im(const Call& call, Recorder& recorder) {
-  const NoGrad off;
-  const ConvGeometry g = window_geometry(call);
-  const Tensor columns = contiguous(call.input(0));
-  Launch launch(recorder);
-  FoldArguments a{};
-  a.result = launch.writes(call.output());
-  a.columns = launch.reads(columns);
-  a.count = uint32_t(call.output().numel());
-  a.by_rows = Divisor(uint32_t(g.in[1]));
-  a.by_columns = Divisor(uint32_t(g.in[2]));
-  for (const size_t d : {1, 2})
-    a.axes[d - 1] = {int32_t(g.in[d]),     int32_t(g.out[d]),     int32_t(g.kernel[d]),
-                     int32_t(g.stride[d]), int32_t(g.padding[d]), int32_t(g.dilation[d])};
-  launch.run(shaders::Fold{.dilated = g.dilation[1] != 1 || g.dilation[2] != 1},
-             {groups_for(a.count, recorder)}, bytes_of(a));
-}
-
 }  // namespace
 
 std::vector<KernelEntry> resize_kernels() {
   return {{find_op("interpolate"), {supports_interpolate, run_interpolate}},
-          {find_op("_interpolate_grad"), {supports_interpolate, run_interpolate_grad}},
-          {find_op("im2col"), {supports_im2col, run_im2col}},
-          {find_op("col2im"), {supports_im2col, run_col2im}}};
+          {find_op("_interpolate_grad"), {supports_interpolate, run_interpolate_grad}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -34,6 +34,9 @@ constexpr double kPanel = 0.6e9;
 constexpr int64_t kPanelRows = 768, kPanelColumns = 1024, kPanelDepth = 384;
 // The columns of a panel are a multiple of this.
 constexpr int64_t kPanelUnit = 64;
+// The rows of a panel are a multiple of this: BLAS takes 12 or 24 at a time, and the rest with other kernels,
+// whose sums are rounded in another way. So the bits do not depend on the number of panels.
+constexpr int64_t kRowUnit = 48;
 // The multiply-adds of a panel of a few rows: BLAS multiplies these without a copy of the matrix.
 constexpr int64_t kFewRows = 4, kFewTerms = 1'000'000;
 
@@ -227,7 +230,7 @@ void multiply(const Products<T>& p) {
   if (items < 2 * threads && grains * double(items) >= 2)
     parts = std::clamp<int64_t>(int64_t(grains), 1, ceil_div(threads, items));
   const bool by_columns = p.n >= p.m;
-  const int64_t rows = piece(p.m, by_columns ? 1 : parts, 16, kPanelRows);
+  const int64_t rows = piece(p.m, by_columns ? 1 : parts, kRowUnit, kPanelRows);
   const int64_t widest = p.m < kFewRows ? kFewTerms / std::max<int64_t>(1, p.m * p.k) : kPanelColumns;
   const int64_t columns = piece(p.n, by_columns ? parts : 1, kPanelUnit,
                                 std::clamp(widest / kPanelUnit * kPanelUnit, kPanelUnit, kPanelColumns));
