@@ -7,6 +7,7 @@
 #include "tests/gpu/compare.h"
 #include "tests/support/activations.h"
 #include "tests/support/same_bits.h"
+#include "tests/support/timing.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -42,9 +43,11 @@ TensorList run_linear(const Layer& layer, DType type, Activation activation, boo
 TEST_CASE("linear with an activation equals linear followed by the activation, bit for bit") {
   Fallbacks lacks;
   size_t row = 0;
+  Turns turns(3);
   for (const Layer& layer : kLayers)
     for (const Activation activation : activations_of(row++))
       for (const Arrangement arrangement : {Arrangement::contiguous, Arrangement::transposed}) {
+        if (!turns.next()) continue;
         const TensorList got = run_linear(layer, DType::f32, activation, true, arrangement),
                          expected = run_linear(layer, DType::f32, activation, false, arrangement);
         for (size_t i = 0; i < got.size(); ++i)
@@ -58,8 +61,10 @@ TEST_CASE("linear with an activation equals linear followed by the activation, b
 TEST_CASE("convolution with an activation equals convolution followed by the activation, bit for bit") {
   Fallbacks lacks;
   size_t row = 0;
+  Turns turns(3);
   for (const Convolution& c : convolutions())
     for (const Activation activation : activations_of(row++)) {
+      if (!turns.next()) continue;
       const auto results = [&](bool within) {
         TensorList leaves = {to(random(c.image, 1), gpu()), to(random(c.weight, 2), gpu())};
         if (c.bias) leaves.push_back(to(random({c.weight[0]}, 3), gpu()));
@@ -85,8 +90,10 @@ TEST_CASE("convolution with an activation equals convolution followed by the act
 }
 
 TEST_CASE("16-bit linear with relu is exact, and with other activations rounded once") {
+  Turns turns(3);
   for (const DType type : {DType::f16, DType::bf16})
     for (const Layer& layer : kLayers) {
+      if (!turns.next()) continue;
       const TensorList got = run_linear(layer, type, Activation::relu, true, Arrangement::contiguous),
                        expected = run_linear(layer, type, Activation::relu, false, Arrangement::contiguous);
       for (size_t i = 0; i < got.size(); ++i)

@@ -12,7 +12,7 @@ namespace lunagrad::tests {
 namespace {
 
 // All cases, or one in twelve: each creates its own pipelines.
-const size_t kEvery = long_run() ? 1 : 12;
+const size_t kEvery = long_run() ? 1 : 24;
 
 void check_nothing_accused(const std::vector<ComparedNode>& rows, const std::string& name) {
   const std::string wrong = accused(rows);

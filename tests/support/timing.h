@@ -20,6 +20,18 @@ inline constexpr double kHangSeconds = 120;
 // Whether `./test --all` runs the long variants (LUNAGRAD_TEST_ALL).
 inline bool long_run() { return std::getenv("LUNAGRAD_TEST_ALL") != nullptr; }
 
+// Selects one of `apart` cases, and every case in long runs: Mesa's CPU driver takes seconds to compile a
+// kernel. With `apart` and the lengths of inner loops coprime, the cases take turns in all loops.
+class Turns {
+ public:
+  explicit Turns(size_t apart) : apart_(long_run() ? 1 : apart) {}
+  bool next() { return at_++ % apart_ == 0; }
+
+ private:
+  const size_t apart_;
+  size_t at_ = 0;
+};
+
 inline double seconds_of(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
