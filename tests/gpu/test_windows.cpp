@@ -1,4 +1,5 @@
 // Convolutions, pooling and resizing on the Vulkan device, of sizes that are not multiples of the tiles.
+#include "runtime/core/work_times.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"
 
@@ -135,6 +136,52 @@ TEST_CASE("convolutions of 16-bit types and at lower precision, with their gradi
       CHECK_MESSAGE(distance(results[1], results[0]) < kind.bound, what);
       for (size_t i = 0; i < 3; ++i)
         CHECK_MESSAGE(distance(gradients[1][i], gradients[0][i]) < kind.bound, what << ": " << i);
+    }
+  CHECK(fallbacks.ops.empty());
+}
+
+int64_t dispatches() {
+  int64_t count = 0;
+  for (const KernelUse& use : dynamic_cast<WorkTimes&>(gpu()).kernels()) count += int64_t(use.dispatches);
+  return count;
+}
+
+// With more than 64 remainders of the position by the stride, windows are added as columns.
+TEST_CASE("large strides have few dispatches for the image's gradient, with the CPU's numbers") {
+  const Fallbacks fallbacks;
+  const HalfConvolution cases[] = {{{2, 3, 40, 37}, {5, 3, 9, 9}, {9}, {4}},
+                                   {{2, 4, 700}, {6, 2, 7}, {90}, {3}, {2}, 2},
+                                   {{3, 8, 33, 35}, {8, 1, 16, 16}, {16}, {0}, {1}, 8},
+                                   {{1, 2, 19, 20, 21}, {3, 2, 3, 2, 4}, {5}, {1}, {2, 1, 3}},
+                                   {{2, 6, 3, 4}, {6, 4, 12, 10}, {10, 9}, {2}, {1}, 2, true},
+                                   {{1, 3, 5}, {3, 2, 300}, {70}, {30}, {1}, 1, true},
+                                   {{2, 3, 4}, {3, 2, 3}, {5000}, {1}, {1}, 1, true}};
+  for (const DType type : {DType::f32, DType::bf16, DType::c64})
+    for (const HalfConvolution& c : cases) {
+      Tensor results[2];
+      TensorList gradients[2];
+      const int64_t before = dispatches();
+      for (const bool there : {false, true}) {
+        const auto leaf = [&](const Shape& shape, uint64_t stream) {
+          const NoGrad off;
+          const Tensor real = random(shape, stream);
+          const Tensor x = is_complex(type) ? complex(real, random(shape, stream + 50)) : to(real, type);
+          const DType wide = is_complex(type) ? DType::c128 : DType::f64;
+          return (there ? to(x, gpu()) : to(x, wide)).detach().requires_grad_();
+        };
+        const Tensor x = leaf(c.image, 1), w = leaf(c.weight, 2),
+                     b = leaf({c.transposed ? c.weight[1] * c.groups : c.weight[0]}, 3);
+        const Tensor y = convolved(c, x, w, b);
+        backward(y, leaf(y.shape(), 4).detach());
+        results[there] = y;
+        gradients[there] = {x.grad(), w.grad(), b.grad()};
+      }
+      const std::string what = text(type, ' ', c.image, " with ", c.weight, ", stride ", c.stride);
+      const double bound = type == DType::bf16 ? 0x1p-7 : 4e-6;
+      CHECK_MESSAGE(distance(results[1], results[0]) < bound, what);
+      for (size_t i = 0; i < 3; ++i)
+        CHECK_MESSAGE(distance(gradients[1][i], gradients[0][i]) < bound, what << ": " << i);
+      CHECK_MESSAGE(dispatches() - before < 120, what);
     }
   CHECK(fallbacks.ops.empty());
 }

@@ -37,7 +37,7 @@ end
 
 -- Inline code that begins with a name of lg.
 local placeholders = {["lg.x"] = true, ["lg.nn.x"] = true, ["lg.nn.functional.x"] = true, ["lg.zeroes"] = true,
-  ["lg.host.target"] = true, ["lg.host.found"] = true}
+  ["lg.host.target"] = true, ["lg.host.found"] = true, ["lg.host.count"] = true}
 local named = 0
 for _, path in ipairs {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "docs/tutorial.md", "docs/find-the-bug.md",
   "docs/window.md", "docs/reference.md", "docs/troubleshooting.md", "docs/pytorch.md", "docs/distributed.md"} do
