@@ -37,7 +37,8 @@ if("c" IN_LIST COMPONENTS)
   step(in-c/lunagrad-embed-c)
   step(in-c/lunagrad-embed-c-session)
   step(sh -ec "export PKG_CONFIG_PATH=${PC}
-for host in main session; do
+for host in main session
+do
   cc -std=c99 -Wall -Wextra -pedantic -Werror ${SOURCE}/examples/embed_c/$host.c -o fit-$host $(pkg-config --cflags --libs lunagrad-c) \
 -Wl,-rpath,$(pkg-config --variable=libdir lunagrad-c)
   ./fit-$host
