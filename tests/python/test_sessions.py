@@ -1,5 +1,6 @@
 """Scripts in sessions: runs, steps, values in both directions, functions of Python, events, and what notebooks show of runs."""
 import contextlib
+import importlib.util
 import io
 import math
 import os
@@ -207,6 +208,21 @@ end error 'the end'""", paused=True, preload=True, interactive=True)
         session.close()
         self.assertEqual(repr(session), "<session: closed>")
 
+    def test_a_run_that_takes_the_place_of_another(self):
+        seen = []
+        with lg.session(on_metrics=lambda step, values: seen.append(values["n"]), on_output=lambda *_: None) as session:
+            session.start(text=HEAD + "lg.run.log {n = 1} while true do end")
+            while not seen:
+                session.poll(0.05)
+            session.start(text=HEAD + "lg.run.log {n = 2} lg.host.n = 2")
+            result = session.wait(LONG)
+            self.assertEqual((seen, result.outcome, result.metrics, session.get("n")), ([1, 2], "ok", {"n": 2}, 2))
+            session.start(text="error 'unseen'")
+            while session.state != "idle":
+                pass
+            session.start(text="")
+            self.assertEqual((session.wait(LONG).outcome, session.wait(LONG).outcome), ("ok", "ok"))
+
     def test_lines_and_parameters(self):
         out = []
         with lg.session(tape=True, on_output=lambda text, stream: out.append(text)) as session:
@@ -304,6 +320,18 @@ class Values(unittest.TestCase):
         x.add_(1)
         self.assertEqual([y.tolist() for y in back], [[1, 1], [2, 2]])
         self.assertEqual(self.through(memoryview(b"ab").cast("B") and lg.Tensor(bytearray(b"ab"))).tolist(), [97, 98])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "there is no numpy")
+    def test_numpy(self):
+        import numpy
+        for value, back in ((numpy.float64(0.5), 0.5), (numpy.float32(0.5), 0.5), (numpy.int16(3), 3), (numpy.bool_(True), True),
+                            (numpy.array(2), 2)):
+            found = self.through(value)
+            self.assertEqual((found, type(found)), (back, type(back)))
+            text = "lg.host.found = lg.run.param('a', lg.host.fallback)"
+            found = run(text, set={"a": value}, host={"fallback": back}, values=["found"]).values["found"]
+            self.assertEqual(found, back)
+        self.assertEqual(self.through({"x": numpy.arange(4).reshape(2, 2).T})["x"].tolist(), [[0, 2], [1, 3]])
 
     def test_wrong(self):
         ring = []

@@ -8,8 +8,8 @@ from ._dtypes import bf16, boolean, c64, c128, dtype, f16, f32, f64, i32, i64, u
 from ._engine import (Device, devices, enable_grad, get_device, get_num_threads, is_grad_enabled, manual_seed, no_grad, set_device,
                       set_grad_enabled, set_memory_limit, set_num_threads, stop, synchronize)
 from ._errors import (BadStructError, BufferSizeError, BusyError, DeviceError, Error, FileError, InternalError, InvalidArgumentError,
-                      InvalidHandleError, NotFoundError, NumericError, OperandError, OutOfMemoryError, ScriptError, StoppedError, TimedOutError,
-                      WrongThreadError)
+                      InvalidHandleError, NotFoundError, NumericError, OperandError, OutOfMemoryError, ScriptError, StoppedError,
+                      TimedOutError, WrongThreadError)
 from ._events import Event
 from ._functions import Tensor
 from ._gradients import grad

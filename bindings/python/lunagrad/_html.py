@@ -47,7 +47,8 @@ def _summary(x):
                 x = x[finite]
         if x.numel():
             numbers = x.to(dtype="u8") if x.dtype == "bool" else x
-            rows += [("smallest", numbers.amin().item()), ("largest", numbers.amax().item()), ("mean", numbers.float().mean().item())]
+            floats = numbers if x.dtype.is_floating_point else numbers.float()
+            rows += [("smallest", numbers.amin().item()), ("largest", numbers.amax().item()), ("mean", floats.mean().item())]
     return "".join(f"<tr><th>{name}</th><td>{_number(value)}</td></tr>" for name, value in rows)
 
 

@@ -13,7 +13,7 @@ def run(script: "str | os.PathLike[str] | None" = None, *, text: "str | bytes | 
 
     set: parameters by name, for lg.run.param. on_metrics(step, values) gets what the script logs. on_output(text, stream) gets what it
     prints; without it, sys.stdout and sys.stderr do. host: values and functions that the script finds in lg.host. values: names of
-    lg.host whose values the result has. The other arguments are those of session and session.start(). ScriptError: the script ended
+    lg.host whose values the result has. session and session.start() explain the other arguments. ScriptError: the script ended
     with an error; an exception of a function in `host` is raised itself. Ctrl-C stops the run at the end of its step, a second one at
     once."""
     with session(device=device, seed=seed, on_metrics=on_metrics, on_output=on_output, on_event=on_event, modules=modules,

@@ -52,7 +52,7 @@ def _param(name, value):
     if isinstance(value, bool):
         return b"true" if value else b"false"
     if isinstance(value, (int, float)):
-        return repr(value + 0).encode()
+        return repr(int(value) if isinstance(value, int) else float(value)).encode()
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         return _param(name, value.item())
     return lib.plain_text(value, f"the parameter {name!r}")
@@ -162,7 +162,7 @@ class session:
               steps: "int" = 0, memory_limit: "int" = 0, folder: "str | os.PathLike[str] | None" = None,
               resume: "str | os.PathLike[str] | None" = None, paused: "bool" = False, preload: "bool" = False, sandbox: "bool" = False,
               interactive: "bool" = False) -> "None":
-        """Starts a script, a file or a text with a name, and returns at once. A script that runs is stopped first.
+        """Starts a script, a file or a text with a name, and returns at once. A script that runs is stopped first, within the deadline.
 
         set: parameters by name, for lg.run.param. args: the script's `...`. device, seed: the session's if they are not given.
         steps: of lg.run.steps; 0: the script's. memory_limit: bytes, 0: none. folder: the run's folder; None: none is written.
@@ -171,21 +171,24 @@ class session:
         if (script is None) == (text is None):
             raise TypeError("a script or text= is expected, one of the two")
         arguments, params = [lib.plain_text(arg, "an argument") for arg in args], _params(set)
-        run = sized(lib.Run)
-        run.flags = lib.PAUSED * bool(paused) | lib.PRELOAD * bool(preload) | lib.SANDBOX * bool(sandbox) | lib.INTERACTIVE * bool(interactive)
+        run, given = sized(lib.Run), ((lib.PAUSED, paused), (lib.PRELOAD, preload), (lib.SANDBOX, sandbox), (lib.INTERACTIVE, interactive))
+        run.flags = sum(flag for flag, is_set in given if is_set)
         run.arguments, run.n_arguments = cast(_texts(arguments), POINTER(c_char_p)), len(arguments)
         run.params, run.n_params = cast(_texts(params), POINTER(c_char_p)), len(params)
         run.device, run.seed, run.steps, run.memory_limit = _bytes_or_none(device, "device"), seed, steps, memory_limit
         run.folder, run.resume = _bytes_or_none(folder, "folder"), _bytes_or_none(resume, "resume")
         run.name = lib.plain_text(name, "the name of a script")
-        if text is None:
-            path = lib.plain_text(os.fsencode(script), "the path of a script")
-            check(library.lg_session_run_file(self._handle(), path, byref(run)))
-        else:
-            code = text.encode() if isinstance(text, str) else text
-            check(library.lg_session_run_text(self._handle(), code, size(len(code)), byref(run)))
+        path = None if script is None else lib.plain_text(os.fsencode(script), "the path of a script")
+        code = text.encode() if isinstance(text, str) else text
+        if self.state != "idle":
+            self.stop(now=True)
+        self._until_idle(time.monotonic() + self._deadline)  # the events of the former run
         self._failures.clear()
         self._error, self._result = None, RunResult()
+        if path is not None:
+            check(library.lg_session_run_file(self._p, path, byref(run)))
+        else:
+            check(library.lg_session_run_text(self._p, code, size(len(code)), byref(run)))
 
     def step(self, timeout: "float | None" = None) -> "str":
         """Runs to the end of the step of lg.run.steps, where the run is paused. "done"; "paused": it paused inside of the step;

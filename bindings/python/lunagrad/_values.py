@@ -150,7 +150,7 @@ def _put(engine, table, function, key, given, depth):
 
 def _parts(given):
     """The items of a dict, whose keys are 1, 2, …, and its fields."""
-    numbers = [key for key in given if isinstance(key, int) and not isinstance(key, bool)]
-    if sorted(numbers) != list(range(1, len(numbers) + 1)):
-        raise ValueError(f"the keys of a table are texts, and numbers from 1 without gaps; {sorted(numbers)} are given")
-    return [given[key] for key in range(1, len(numbers) + 1)], {key: given[key] for key in given if not isinstance(key, int) or isinstance(key, bool)}
+    items = {key: value for key, value in given.items() if type(key) is int}
+    if sorted(items) != list(range(1, len(items) + 1)):
+        raise ValueError(f"the keys of a table are texts, and numbers from 1 without gaps; {sorted(items)[:10]} are given")
+    return [items[key] for key in range(1, len(items) + 1)], {key: value for key, value in given.items() if type(key) is not int}
