@@ -7,6 +7,9 @@ endfunction()
 add_python_test(python tensor ops threads)
 add_python_test(python-numpy numpy)
 add_python_test(python-torch torch)
-add_python_test(python-package package)
-# The example of docs/python.md is the program.
-add_python_test(python-page page)
+if(TARGET lunagrad-script)  # else the library has no sessions
+  add_python_test(python-sessions sessions session_threads)
+  add_python_test(python-package package)
+  # The examples of docs/python.md are the programs.
+  add_python_test(python-page page)
+endif()

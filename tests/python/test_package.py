@@ -56,8 +56,16 @@ class Package(unittest.TestCase):
             self.assertIn("-py3-none-linux_", wheel)
             place = os.path.join(folder, "installed")
             zipfile.ZipFile(wheel).extractall(place)
-            code, text = python("import lunagrad as lg; print((lg.ones(2) + 1).tolist())", place, LUNAGRAD_LIBRARY="/is/not/asked")
-            self.assertEqual((code, text), (0, "[2.0, 2.0]\n"))
+            self.assertTrue(os.path.exists(os.path.join(place, "lunagrad", "lua", "lunagrad", "nn", "init.lua")))
+            program = """
+import lunagrad as lg
+print((lg.ones(2) + 1).tolist())
+result = lg.run(text="local lg = require 'lunagrad' lg.host.path = debug.getinfo(lg.nn.Module.parameters).source", values=["path"])
+print(result.values["path"])
+"""
+            code, text = python(program, place, LUNAGRAD_LIBRARY="/is/not/asked")
+            self.assertEqual((code, text.splitlines()[0]), (0, "[2.0, 2.0]"), text)
+            self.assertTrue(text.splitlines()[1].startswith("@" + os.path.join(place, "lunagrad", "lua")), text)
 
     def test_no_library(self):
         code, text = python("import lunagrad", PACKAGE, LUNAGRAD_LIBRARY="/there/is/none.so", LD_LIBRARY_PATH="")

@@ -1,11 +1,11 @@
-"""docs/python.md: its program prints what the page says, and its table of exceptions is complete."""
+"""docs/python.md: its programs print what the page says, and its table of exceptions is complete."""
 import contextlib
 import io
 import os
 import re
 import unittest
 
-import numpy  # noqa: F401  the program needs it
+import numpy  # noqa: F401  a program needs it
 
 import lunagrad as lg
 
@@ -13,13 +13,14 @@ PAGE = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
 
 
 class Page(unittest.TestCase):
-    def test_program(self):
-        program, = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(program, {})
-        printed = re.search(r"^prints `(.*)` and `(.*)`\.$", PAGE, re.MULTILINE)
-        self.assertEqual(out.getvalue().splitlines(), list(printed.groups()))
+    def test_programs(self):
+        programs = re.findall(r"```python\n(.*?)```\n\nprints ([^\n]*)\.\n", PAGE, re.DOTALL)
+        self.assertEqual(len(programs), PAGE.count("```python"))
+        for program, printed in programs:
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(program, {})
+            self.assertEqual(out.getvalue().splitlines(), re.findall(r"`(.*?)`", printed))
 
     def test_exceptions(self):
         rows = re.findall(r"^\| `(\w+Error)` \| (\w+) \| (\d+) \|$", PAGE, re.MULTILINE)

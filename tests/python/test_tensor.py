@@ -309,6 +309,23 @@ class Printing(unittest.TestCase):
         self.assertTrue(text.startswith("<table>") and "<td>1999</td>" in text and text.count("<tr>") == 2)
         self.assertEqual(text.count("<td>"), 14)
         self.assertTrue(lg.zeros(2, 2, 2)._repr_html_().startswith("<pre>tensor("))
+        self.assertTrue(lg.zeros(0, 3)._repr_html_().startswith("<pre>tensor([]"))
+        self.assertIn("<td>0.5000</td>", lg.tensor([0.5], requires_grad=True)._repr_html_())
+
+    def test_html_of_large_tensors(self):
+        images = lg.arange(2 * 32 * 32).reshape(2, 32, 32)
+        facts = "tensor shape=[2, 32, 32], dtype=i64, device=cpu"
+        rows = "<tr><th>smallest</th><td>0</td></tr><tr><th>largest</th><td>2047</td></tr><tr><th>mean</th><td>1023.5</td></tr>"
+        self.assertEqual(images._repr_html_(), f"<table><caption>{facts}</caption>{rows}</table>")
+        for kind in (lg.boolean, lg.u8, lg.i32, lg.f16, lg.bf16, lg.f32, lg.f64, lg.c64, lg.c128):
+            text = (images % 2).to(dtype=kind)._repr_html_()
+            self.assertTrue("<th>mean</th><td>0.5</td>" in text and f"dtype={kind}" in text, text)
+        holes = images.float().requires_grad_()
+        with lg.no_grad():
+            holes[0, 0, :2] = math.nan
+        self.assertIn("<tr><th>not finite</th><td>2</td></tr><tr><th>smallest</th><td>2</td></tr>", holes._repr_html_())
+        nothing = lg.full((2, 32, 32), math.inf)._repr_html_()
+        self.assertTrue("<td>2048</td>" in nothing and "mean" not in nothing, nothing)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tensors, operations and gradients of Lunagrad, for people who keep their data in Python.
+"""Tensors, operations, gradients and scripts of Lunagrad, for people who keep their data in Python.
 
 Every operation of the library is a function here (lunagrad.softmax, lunagrad.linalg.solve) and, where its first operand is a tensor,
 a method: help(lunagrad.softmax). Dims and positions count from 0; in messages of the library they count from 1.
@@ -8,10 +8,15 @@ from ._dtypes import bf16, boolean, c64, c128, dtype, f16, f32, f64, i32, i64, u
 from ._engine import (Device, devices, enable_grad, get_device, get_num_threads, is_grad_enabled, manual_seed, no_grad, set_device,
                       set_grad_enabled, set_memory_limit, set_num_threads, stop, synchronize)
 from ._errors import (BadStructError, BufferSizeError, BusyError, DeviceError, Error, FileError, InternalError, InvalidArgumentError,
-                      InvalidHandleError, NotFoundError, NumericError, OperandError, OutOfMemoryError, StoppedError, WrongThreadError)
+                      InvalidHandleError, NotFoundError, NumericError, OperandError, OutOfMemoryError, ScriptError, StoppedError,
+                      TimedOutError, WrongThreadError)
+from ._events import Event
 from ._functions import Tensor
 from ._gradients import grad
 from ._library import library_version as __version__
+from ._result import RunResult
+from ._run import run
+from ._session import session
 
 float32, float64, float16, bfloat16 = f32, f64, f16, bf16
 int32, int64, uint8, complex64, complex128 = i32, i64, u8, c64, c128

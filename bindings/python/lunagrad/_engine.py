@@ -9,7 +9,7 @@ import threading
 from ctypes import byref, c_int32, c_size_t, c_void_p
 
 from . import _library as lib
-from ._library import check, error_of, int32, library, pointer, size, sized, uint64
+from ._library import check, double, error_of, int32, library, pointer, size, sized, uint64
 
 ROOM = 64  # results that a call may have before it has to be repeated
 get_ident = threading.get_ident
@@ -25,39 +25,49 @@ def new_frame(room=ROOM):
 
 
 _open = {}  # engines by their threads
+_of_calls = {}  # engines of sessions by their threads, each during one call (SessionEngine)
 
 
 class Engine:
     """An engine of the C library."""
 
-    __slots__ = ("p", "ident", "dead", "frames", "interrupted", "device")
+    __slots__ = ("p", "ident", "dead", "dead_sessions", "frames", "interrupted", "session", "device", "forked")
 
     def __init__(self):
         handle = c_void_p()
         check(library.lg_engine_open(None, byref(handle)))
-        self.p = pointer(handle.value)
-        self.ident = get_ident()  # of its thread; None when it is closed
-        self.dead = []
-        self.frames = [new_frame(), new_frame()]
-        self.interrupted = False  # the watcher stopped it
-        self.device = "cpu"
+        self._begin(handle.value, "cpu")
         _open[self.ident] = self
         if threading.current_thread() is threading.main_thread():
             from ._interrupt import watch
             watch(self)
 
+    def _begin(self, handle, device):
+        self.p = pointer(handle)
+        self.ident = get_ident()  # of its thread; None when it is closed
+        self.dead = []
+        self.dead_sessions = []
+        self.frames = [new_frame(), new_frame()]
+        self.interrupted = False  # the watcher stopped it
+        self.session = None  # that a call waits for, and how the watcher stops it
+        self.device = device
+        self.forked = False  # it has sessions, whose threads are the parent's
+
     def close(self):
         if self.ident == get_ident():
             _open.pop(self.ident, None)
             self.ident = None
-            library.lg_engine_close(self.p)
+            if not self.forked:
+                library.lg_engine_close(self.p)
 
     def drain(self):
-        """Releases the tensors that were freed on other threads or during a call."""
+        """Releases the tensors that were freed on other threads or during a call, and closes such sessions."""
         for _ in range(len(self.dead)):
             handle = self.dead.pop()
             if release(pointer(handle)):
                 self.dead.append(handle)
+        while self.dead_sessions:
+            library.lg_session_close(self.dead_sessions.pop(), double(-1))
 
     def resume(self):
         """Ends the watcher's stop."""
@@ -90,6 +100,28 @@ class Engine:
             raise self.error(code)
 
 
+class SessionEngine(Engine):
+    """The engine of a script while it calls a function of Python, on the session's thread. The library releases its handles at the end
+    of the call."""
+
+    __slots__ = ("before",)
+
+    def __init__(self, handle):
+        info = sized(lib.EngineInfo)
+        check(library.lg_engine_get_info(pointer(handle), byref(info)))
+        self._begin(handle, info.device.decode())
+
+    def __enter__(self):
+        _of_calls[self.ident] = self  # for the thread's first look at per_thread, which most often is in this call
+        self.before, per_thread.engine = per_thread.engine, self
+        return self
+
+    def __exit__(self, *_):
+        per_thread.engine, self.before = self.before, None
+        del _of_calls[self.ident]
+        self.ident = None
+
+
 class _Closer:
     """Closes an engine when its thread ends: nothing else refers to it."""
 
@@ -104,8 +136,10 @@ class _Closer:
 
 class _PerThread(threading.local):
     def __init__(self):
-        self.engine = Engine()
-        self.closer = _Closer(self.engine)
+        self.engine = _of_calls.get(get_ident())
+        if self.engine is None:
+            self.engine = Engine()
+            self.closer = _Closer(self.engine)
 
 
 per_thread = _PerThread()  # per_thread.engine is the calling thread's

@@ -91,4 +91,25 @@ class InternalError(Error, RuntimeError):
     code = 14
 
 
+class TimedOutError(Error, TimeoutError):
+    """The time is over, and what was waited for has not happened."""
+
+    code = 15
+
+
+class ScriptError(Error, RuntimeError):
+    """A script, or an evaluated line, ended with an error. The text has the script's traceback; `file` and `line` are where the error
+    arose ("" and 0: unknown), `outcome` says of what kind it is: "error", "usage", "numeric", "device", "file" or "memory"."""
+
+    code = 16
+    file: "str"
+    line: "int"
+    outcome: "str"
+    exit_code: "int"
+
+    def __init__(self, text: "str", file: "str" = "", line: "int" = 0, outcome: "str" = "error", exit_code: "int" = 1) -> "None":
+        super().__init__(text)
+        self.file, self.line, self.outcome, self.exit_code = file, line, outcome, exit_code
+
+
 by_code = {kind.code: kind for kind in Error.__subclasses__()}

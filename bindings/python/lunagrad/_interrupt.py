@@ -4,14 +4,18 @@ Python runs its signal handlers on the main thread, between two steps of the int
 the library. A watcher thread learns of SIGINT from signal.set_wakeup_fd and stops the engine; the call returns, and Python raises
 KeyboardInterrupt. No handler is replaced. There is no watcher where another library already uses the wakeup descriptor, and no
 stop where SIGINT has another handler than Python's own.
+
+A call that waits for a session (engine.session) returns when the session's run stops, so the watcher stops that: as the call says, and
+at once at the second Ctrl-C.
 """
 import os
+import select
 import signal
 import sys
 import threading
 import time
 
-from ._library import int32, library
+from ._library import NOW, int32, library
 
 FILE = "<lunagrad operation>"  # of generated functions
 _folder = os.path.dirname(os.path.abspath(__file__))
@@ -72,6 +76,10 @@ def _watch(engine, reader):
             continue
         engine.interrupted = True
         library.lg_engine_stop(engine.p, int32(1))
+        session = engine.session
+        if session:
+            library.lg_session_stop(*session)
         while engine.interrupted and _call_of(engine) is frame:
-            time.sleep(0.002)
+            if select.select([reader], [], [], 0.002)[0] and signal.SIGINT in os.read(reader, 64) and session:
+                library.lg_session_stop(session[0], NOW)
         engine.resume()

@@ -34,6 +34,7 @@ library = load()
 pointer = c_void_p.from_param
 size = c_size_t.from_param
 int32 = c_int32.from_param
+double = c_double.from_param
 uint64 = c_uint64.from_param
 
 
@@ -49,9 +50,12 @@ sizes = Sizes()
 LIST, IN_PLACE, CREATES, RANDOM = 1, 2, 4, 8  # of operations
 REQUIRED, IS_LIST, NUMBER, DIM = 1, 2, 4, 8  # of arguments
 CONTIGUOUS, REQUIRES_GRAD, LEAF, HAS_GRAD, READ_ONLY = 1, 2, 4, 8, 16  # of tensors
-BOOLEAN, INTEGER, REAL, NUMBERS, INTEGERS, DTYPE, CHOICE, TEXT, TENSOR = range(1, 10)  # kinds
+BOOLEAN, INTEGER, REAL, NUMBERS, INTEGERS, DTYPE, CHOICE, TEXT, TENSOR, TABLE = range(1, 11)  # kinds
 RETAIN_GRAPH, CREATE_GRAPH, ALLOW_UNUSED = 1, 2, 4
-BUFFER_SIZE, STOPPED = 5, 12
+BUFFER_SIZE, VALUE, STOPPED, TIMED_OUT, SCRIPT = 5, 7, 12, 15, 16
+KEEPS_TAPE = 2  # of sessions
+PAUSED, PRELOAD, SANDBOX, INTERACTIVE = 1, 2, 4, 8  # of runs
+AT_STEP, NOW = int32(0), int32(1)  # of stops
 
 # lg_param, up to the last member that a kind reads: size, kind, name, integer, real, text, list, list_length, tensor.
 PARAM_BYTES = 64
@@ -69,7 +73,7 @@ SHAPE, STRIDES, OFFSET, NUMEL, NBYTES, DEVICE, ID, VERSION = 2, 10, 18, 19, 20, 
 class EngineInfo(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("grad_enabled", c_int32), ("device", c_char_p), ("seed", c_uint64),
                 ("memory_limit", c_uint64), ("memory_in_use", c_uint64), ("tensors", c_uint64), ("texts", c_uint64),
-                ("threads", c_int32), ("reserved", c_uint32)]
+                ("threads", c_int32), ("reserved", c_uint32), ("values", c_uint64), ("sessions", c_uint64)]
 
 
 class DeviceInfo(ctypes.Structure):
@@ -94,16 +98,67 @@ class ArgumentInfo(ctypes.Structure):
                 ("choices", ctypes.POINTER(c_char_p))]
 
 
+class Data(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("kind", c_int32), ("integer", c_int64), ("real", c_double), ("text", c_void_p),
+                ("length", c_size_t), ("tensor", c_void_p), ("n_items", c_size_t), ("n_fields", c_size_t), ("reserved", c_uint64)]
+
+
+class EventData(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("kind", c_int32), ("text", c_void_p), ("length", c_size_t), ("file", c_char_p),
+                ("line", c_int32), ("stream", c_int32), ("step", c_int64), ("total", c_int64), ("time", c_double),
+                ("state", c_int32), ("outcome", c_int32), ("exit_code", c_int32), ("dropped", c_uint32),
+                ("names", ctypes.POINTER(c_char_p)), ("values", ctypes.POINTER(c_double)), ("n_values", c_size_t)]
+
+
+class Module(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("reserved", c_uint32), ("name", c_char_p), ("text", c_char_p), ("length", c_size_t)]
+
+
+MODULE_BYTES = ctypes.sizeof(Module)
+
+
+class SessionOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("device", c_char_p), ("seed", c_uint64), ("library", c_char_p),
+                ("modules", ctypes.POINTER(Module)), ("n_modules", c_size_t), ("sink", c_void_p), ("on_event", c_void_p),
+                ("user", c_void_p), ("event_limit", c_uint64), ("close_seconds", c_double)]
+
+
+class Run(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("name", c_char_p), ("arguments", ctypes.POINTER(c_char_p)),
+                ("n_arguments", c_size_t), ("params", ctypes.POINTER(c_char_p)), ("n_params", c_size_t), ("device", c_char_p),
+                ("seed", c_uint64), ("steps", c_int64), ("memory_limit", c_uint64), ("folder", c_char_p), ("resume", c_char_p)]
+
+
+class SessionInfo(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("state", c_int32), ("events", c_uint64), ("silence", c_double), ("device", c_char_p),
+                ("seed", c_uint64)]
+
+
 def sized(kind):
     """A struct that knows its size."""
     return kind(struct_size=ctypes.sizeof(kind))
 
 
-def error_of(code):
-    """The exception of a code that a call of this thread has just given."""
+def last_error():
+    """The message of this thread's latest call that failed."""
     text = c_char_p()
     library.lg_last_error(ctypes.byref(text), None)
-    return _errors.by_code.get(code, _errors.InternalError)(text.value.decode("utf-8", "replace"))
+    return text.value.decode("utf-8", "replace")
+
+
+def error_of(code):
+    """The exception of a code that a call of this thread has just given."""
+    return _errors.by_code.get(code, _errors.InternalError)(last_error())
+
+
+def plain_text(text, what):
+    """The bytes of a text for a function that takes it up to a zero byte; `what` says in messages what it is."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"{what} is a text, and {type(text).__name__} is given")
+    found = text.encode() if isinstance(text, str) else text
+    if b"\0" in found:
+        raise ValueError(f"{what} has a zero byte")
+    return found
 
 
 def check(code):

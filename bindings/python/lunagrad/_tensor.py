@@ -3,7 +3,7 @@ import ctypes
 from array import array
 from ctypes import byref, c_void_p
 
-from . import _exchange, _index, _text
+from . import _exchange, _html, _index, _text
 from . import _dtypes as dtypes
 from . import _library as lib
 from ._dtypes import dtype_of, elements_of, numbers_of, table
@@ -150,7 +150,7 @@ class Tensor:
         return _text.text_of(self)
 
     def _repr_html_(self) -> "str":
-        return _text.html_of(self)
+        return _html.html_of(self)
 
     def __format__(self, form) -> "str":
         return format(self.item(), form) if form and self.ndim == 0 else format(repr(self), form)

@@ -1,4 +1,4 @@
-"""How tensors are printed: as Lunagrad prints them, and as a table for notebooks."""
+"""How tensors are printed, as Lunagrad prints them. _html.py is for notebooks."""
 import math
 
 PRECISION, THRESHOLD, EDGE, WIDTH = 4, 1000, 3, 100
@@ -62,7 +62,7 @@ class _Rows:
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _shown(x):
+def shown_of(x):
     """The part of a tensor that is shown, without history, and the dims that have a gap."""
     x, gaps = x.detach(), set()
     if x.numel() > THRESHOLD:
@@ -74,7 +74,7 @@ def _shown(x):
     return x, gaps
 
 
-def _facts(x):
+def facts_of(x):
     facts = f"shape=[{', '.join(map(str, x.shape))}], dtype={x.dtype.name}, device={x.device}"
     return facts + (", requires_grad=true" if x.requires_grad else "")
 
@@ -83,27 +83,7 @@ def text_of(x):
     """tensor([[1., 2.],
                [3., 4.]], shape=[2, 2], dtype=f32, device=cpu)"""
     if x.numel() == 0:
-        return f"tensor([], {_facts(x)})"
-    part, gaps = _shown(x)
+        return f"tensor([], {facts_of(x)})"
+    part, gaps = shown_of(x)
     cells = cells_of(part._numbers(), x.dtype)
-    return f"tensor({_Rows(cells, part.shape, gaps).write(0, len('tensor('))}, {_facts(x)})"
-
-
-def html_of(x):
-    """A table of a tensor of one or two dims; the text of others."""
-    import html
-    if x.ndim not in (1, 2) or x.numel() == 0:
-        return f"<pre>{html.escape(text_of(x))}</pre>"
-    part, gaps = _shown(x)
-    shape = part.shape if x.ndim == 2 else (1, *part.shape)
-    gaps = gaps if x.ndim == 2 else {dim + 1 for dim in gaps}
-    cells = iter(cells_of(part._numbers(), x.dtype))
-    rows = []
-    for i in range(shape[0]):
-        row = [f"<td>{html.escape(next(cells))}</td>" for _ in range(shape[1])]
-        if 1 in gaps:
-            row.insert(EDGE, "<td>…</td>")
-        if 0 in gaps and i == EDGE:
-            rows.append(f"<tr><td colspan=\"{len(row)}\">…</td></tr>")
-        rows.append(f"<tr>{''.join(row)}</tr>")
-    return f"<table><caption>tensor {html.escape(_facts(x))}</caption>{''.join(rows)}</table>"
+    return f"tensor({_Rows(cells, part.shape, gaps).write(0, len('tensor('))}, {facts_of(x)})"
