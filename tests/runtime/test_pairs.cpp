@@ -8,6 +8,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "tests/runtime/values.h"
+#include "tests/support/threads.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -255,6 +256,7 @@ class PeakRatio {
 Tensor leaf(const Shape& shape, DType type) { return to(randn(shape), type).detach().requires_grad_(); }
 
 TEST_CASE("distances and their gradients take memory for operands and results alone") {
+  const Threads one(1);
   struct Rows {
     Shape x, y;
   };

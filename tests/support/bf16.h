@@ -1,6 +1,7 @@
 #pragma once
 // A kernel of bf16 products in plain C++, which tests use beside the processor's own, and helpers for
 // comparisons.
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace lunagrad::tests {
 
-inline thread_local int plain_calls = 0;  // of the kernel below
+inline std::atomic<int> plain_calls{0};  // of the kernel below, on all threads
 
 // The documented result of Bf16Kernel::multiply(), one pair of terms after the other.
 inline void multiply_plainly(int64_t tiles, const uint32_t* a, const uint32_t* b, int64_t panel, bool add,

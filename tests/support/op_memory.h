@@ -5,10 +5,10 @@
 #include <string>
 
 #include "runtime/core/memory_limit.h"
-#include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "tests/samples/samples.h"
+#include "tests/support/threads.h"
 
 namespace lunagrad::tests {
 
@@ -95,12 +95,7 @@ inline std::map<std::string, PeakOfOp> peak_ratios(Device& device, bool gradient
     Limit() { set_memory_limit({2 * memory_in_use() + (size_t(64) << 20)}); }
     ~Limit() { set_memory_limit({}); }
   } const limit;
-  // Each thread that joins a loop has scratch memory: with one, the ratios are the same on every machine.
-  struct OneThread {
-    OneThread() { set_thread_count(1); }
-    ~OneThread() { set_thread_count(before); }
-    const int before = thread_count();
-  } const one_thread;
+  const Threads one(1);
   std::map<std::string, PeakOfOp> found;
   for (const Sample& sample : samples()) {
     if (!find_op(sample.op)->compose) continue;
