@@ -36,7 +36,7 @@ struct SessionValue {
   bool nil() const { return is.index() == 0; }
 };
 
-// A table of Lua: its elements 1, 2, …, none of which is nil, and its fields.
+// A table of Lua: the elements 1, 2, … up to the first nil, and the fields.
 struct SessionTable {
   std::vector<SessionValue> items;
   std::map<std::string, SessionValue> fields;

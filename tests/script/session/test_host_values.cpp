@@ -93,7 +93,7 @@ TEST_CASE("waits and ends of a session have limits") {
   CHECK(session->end(kHangSeconds));
   session = std::make_unique<Session>(EventSink());
   session->run_text("string.rep('a', 28):find(string.rep('a?', 28) .. string.rep('a', 28))", "long", options);
-  REQUIRE(let_work(0.5));  // of which the start of the script takes a part: find takes many seconds
+  REQUIRE(let_work(0.5));  // enough to start the script and enter find, which takes many seconds
   CHECK_FALSE(session->end(0.05));
 }
 
