@@ -36,7 +36,7 @@ struct SessionValue {
   bool nil() const { return is.index() == 0; }
 };
 
-// A table of Lua: the elements 1, 2, … up to the first nil, and the fields.
+// A table of Lua: the elements 1, 2, …, which are never nil, and the fields.
 struct SessionTable {
   std::vector<SessionValue> items;
   std::map<std::string, SessionValue> fields;

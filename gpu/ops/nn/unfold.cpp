@@ -28,7 +28,7 @@ void run_im2col(const Call& call, Recorder& recorder) {
   copy(window(call.output(), shape, contiguous_strides(shape)), windows, recorder);
 }
 
-// Layout as in fold.comp.
+// The arguments of fold.comp, in the same layout.
 struct FoldAxis {
   int32_t size, out_size;
   int32_t kernel, stride, padding, dilation;
